@@ -1,0 +1,161 @@
+"""Listings from the code.json of a decoded capture.
+
+Three schemas exist.  rocprofv3 rows have 10 columns, named by ``header``, or 8 in the
+oldest SDK; newer SDKs append columns::
+
+    [ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle]
+    ["; name", 0 or 100, line, demangled, code object, vaddr, ...]      label
+
+rocprofv2 rows come from compiler output and have no addresses::
+
+    [ISA, type, branch target, null, index, assembly line, Hit, Latency]
+    ["name:", 100, ...]                                       label or directive
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracekit.errors import FormatError
+from tracekit.isa.listing import Listing, Symbol
+
+#: Columns of rows without a header.
+_HEADER = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
+_REQUIRED = ("ISA", "LineNumber", "Codeobj", "Vaddr")
+#: Column 1 of a label row (v3, oldest SDK) and of labels and directives (v2).
+_LABEL = 100
+
+Rows = list[list[Any]]
+
+
+def read(path_or_json: str | Path | Mapping[str, Any]) -> Listing:
+    """Read a code.json: a path, a directory that holds one, or the parsed JSON itself.
+
+    Raises FormatError for a file that is not JSON, is no code.json, or has a malformed
+    row (named by its number from 0).
+    """
+    if isinstance(path_or_json, Mapping):
+        return _listing("code.json", path_or_json)
+    path = Path(path_or_json)
+    if path.is_dir():
+        path = path / "code.json"
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as error:
+        raise FormatError(path, error.strerror or "cannot be read") from None
+    except (ValueError, RecursionError) as error:
+        raise FormatError(path, f"not JSON: {error}") from None
+    return _listing(path, content)
+
+
+def _listing(path: object, content: object) -> Listing:
+    if not isinstance(content, Mapping) or "code" not in content:
+        raise FormatError(path, "no code.json: it has no list named 'code'")
+    rows = [] if content["code"] is None else content["code"]
+    if not isinstance(rows, list):
+        raise FormatError(path, "'code' is not a list of rows")
+    for number, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) < 8 or not isinstance(row[0], str):
+            raise FormatError(path, f"row {number} is not a list of 8 or more columns from a text")
+    header = content.get("header")
+    if header is None and _is_rocprofv2(rows):
+        return _from_rocprofv2(path, rows)
+    if header is not None and not isinstance(header, str):
+        raise FormatError(path, "'header' is not a text")
+    return _from_rocprofv3(path, rows, header or _HEADER)
+
+
+def _is_rocprofv2(rows: Rows) -> bool:
+    """Column 1 is an instruction type there; in rocprofv3 files it is 0, or 100 for labels."""
+    return any(row[1] not in (0, _LABEL) for row in rows)
+
+
+def _from_rocprofv3(path: object, rows: Rows, header: str) -> Listing:
+    names = [name.strip() for name in header.split(",")]
+    missing = [name for name in _REQUIRED if name not in names]
+    if missing:
+        raise FormatError(path, f"header lacks column {missing[0]}")
+    at = {name: names.index(name) for name in names}
+
+    def integers(name: str, bits: int = 64) -> NDArray[np.int64] | None:
+        """The column, or None when some row ends before it (8-column rows)."""
+        column = at.get(name)
+        if column is None or (name not in _REQUIRED and any(len(r) <= column for r in rows)):
+            return None
+        return _integers(path, rows, column, name, bits)
+
+    label = np.array([row[at["ISA"]][:1] == ";" for row in rows], bool) if rows else _no_rows()
+    code_object, vaddr = integers("Codeobj", 32), integers("Vaddr", 48)
+    line = integers("LineNumber", 32)
+    assert code_object is not None and vaddr is not None and line is not None
+    source = at.get("Source", len(names))
+    sources = [str(r[source] or "") if len(r) > source else "" for r in rows]
+    symbols = [
+        Symbol(int(code_object[i]), int(vaddr[i]), rows[i][at["ISA"]][1:].strip(), int(line[i]),
+               sources[i])
+        for i in np.flatnonzero(label).tolist()
+    ]  # fmt: skip
+    kept = np.flatnonzero(~label)
+    sums = [integers(name) for name in ("Hit", "Latency", "Stall", "Idle")]
+    return Listing.build(
+        code_object[kept],
+        vaddr[kept],
+        [rows[i][at["ISA"]] for i in kept.tolist()],
+        line=line[kept],
+        source=[sources[i] for i in kept.tolist()],
+        symbols=symbols,
+        sums=[None if values is None else values[kept] for values in sums],
+    )
+
+
+def _from_rocprofv2(path: object, rows: Rows) -> Listing:
+    """``line`` and ``alt_index`` are both column 4, by which wave files name their rows."""
+    index = _integers(path, rows, 4, "index", 32)
+    hits, latency = _integers(path, rows, 6, "Hit"), _integers(path, rows, 7, "Latency")
+    texts: list[str] = []
+    labels: dict[str, int] = {}
+    symbols: list[Symbol] = []
+    kept: list[int] = []
+    for number, row in enumerate(rows):
+        if row[1] != _LABEL and not row[0].startswith("."):  # some directives pass as code
+            kept.append(number)
+            texts.append(row[0])
+        elif row[0].endswith(":"):
+            labels.setdefault(row[0][:-1], len(texts))
+            if not row[0].startswith((".", "-")):
+                symbols.append(Symbol(0, -1, row[0][:-1], int(index[number])))
+    return Listing.build(
+        0,
+        -1,
+        texts,
+        line=index[kept],
+        symbols=symbols,
+        sums=(hits[kept], latency[kept], None, None),
+        alt_index=index[kept],
+        labels=labels,
+    )
+
+
+def _no_rows() -> NDArray[np.bool_]:
+    return np.zeros(0, bool)
+
+
+def _integers(
+    path: object, rows: Sequence[Sequence[Any]], column: int, name: str, bits: int = 64
+) -> NDArray[np.int64]:
+    """A column of non-negative integers below 2^(bits - 1)."""
+    limit = 1 << (bits - 1)
+    try:
+        values = [row[column] for row in rows]
+    except IndexError:
+        values = [row[column] if len(row) > column else None for row in rows]
+    for number, value in enumerate(values):
+        if type(value) is not int or not 0 <= value < limit:
+            raise FormatError(path, f"row {number}: column {name} is {value!r}, not a number")
+    return np.array(values, np.int64)
