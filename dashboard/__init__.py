@@ -1,0 +1,1 @@
+"""Dash app over tracekit."""

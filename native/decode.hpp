@@ -1,0 +1,70 @@
+// Raw facts of a stream (tracekit/sqtt/raw.py documents every column).
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "clock.hpp"
+
+namespace tracekit {
+
+enum RecordFlag : uint8_t { NEWEST = 1, PREVIOUS_TYPED = 2 };
+enum WaveFlag : int64_t { COMPLETE = 1, NO_START = 2, LOST_END = 4, PACKETS_LOST = 8, CONTEXT = 16 };
+
+struct Record {
+  int64_t issue, typed, stall;
+  int32_t epoch;
+  uint32_t sequence;
+  uint8_t type, flags;
+};
+
+struct Anchor {
+  int64_t record, address;
+};
+
+struct Replay {
+  int64_t record, time;
+};
+
+// What stays of a wave after its end.
+struct WaveFacts {
+  int simd, slot;
+  int64_t index, begin, end, start_offset, flags = 0;
+  std::vector<Record> records;
+  std::vector<Anchor> anchors;
+  std::vector<Replay> replays;
+};
+
+// A wave while it lives.
+struct Wave : WaveFacts {
+  enum Phase { NORMAL, REQUESTED, SAVED, WAIT_FOR_PC };
+  Phase phase = NORMAL;
+  int64_t stall = -1, context = -1, open_anchor = -1;
+  std::deque<int64_t> waiting;  // issued, not yet typed
+  int64_t last_of_type[32];
+
+  Wave(int simd, int slot, int64_t index, int64_t begin, int64_t offset);
+  void add(uint8_t type, int64_t issue, uint8_t flags = 0, int64_t stalled = -1);
+  bool previous_typed() const;
+  void expect_pc(int64_t record);
+  void set_pc(int64_t address);
+  void trap(int64_t record);
+  void lose();
+};
+
+struct Side {
+  int64_t offset, time;
+  uint64_t raw;
+};
+
+struct Facts {
+  std::vector<WaveFacts> waves;  // sorted by simd, slot, index
+  std::vector<Side> side;
+  std::vector<Epoch> epochs;
+  int64_t token_counts[16] = {}, misc_counts[8] = {}, inst_counts[32] = {}, state_counts[4] = {};
+  int64_t truncated_at = -1, illegal = 0, orphans = 0, last_time = 0;
+};
+
+Facts decode(const uint8_t* data, size_t size, unsigned target_cu);
+
+}  // namespace tracekit

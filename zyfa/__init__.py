@@ -1,0 +1,1 @@
+"""FP8 and BF16 causal prefill attention for gfx950."""
