@@ -248,6 +248,11 @@ class Decoder {
     record.typed = clock_.now;
     record.epoch = static_cast<int32_t>(clock_.epochs.size()) - 1;
     record.sequence = sequence_;
+    if (record.epoch >= 0 && record.typed >= record.issue) {
+      const int64_t shift = wave->simd - clock_.epochs.back().timestamp;
+      ++facts_.lag_counts[type][shift & 3][std::min((record.typed - record.issue) >> 2,
+                                                    int64_t{15})];
+    }
     if (head == static_cast<int64_t>(wave->records.size()) - 1) record.flags |= NEWEST;
     wave->last_of_type[type] = head;
     if (type == TYPE_PC) wave->expect_pc(head + 1);

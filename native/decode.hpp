@@ -62,6 +62,7 @@ struct Facts {
   std::vector<Side> side;
   std::vector<Epoch> epochs;
   int64_t token_counts[16] = {}, misc_counts[8] = {}, inst_counts[32] = {}, state_counts[4] = {};
+  int64_t lag_counts[32][4][16] = {};  // by type, (simd - timestamp) mod 4, ticks from issue
   int64_t truncated_at = -1, illegal = 0, orphans = 0, last_time = 0;
 };
 

@@ -1,7 +1,8 @@
 // Python bindings: bytes in, flat numpy arrays out, no policy.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
+#include <algorithm>
+#include <memory>
 
 #include "decode.hpp"
 #include "stitch.hpp"
@@ -145,6 +146,7 @@ nb::dict decode_stream(Bytes data, unsigned target_cu) {
   out["misc_counts"] = column(facts.misc_counts, 8);
   out["inst_counts"] = column(facts.inst_counts, 32);
   out["state_counts"] = column(facts.state_counts, 4);
+  out["lag_counts"] = column(&facts.lag_counts[0][0][0], 32 * 4 * 16);
   out["truncated_at"] = facts.truncated_at;
   out["illegal_tokens"] = facts.illegal;
   out["orphan_tokens"] = facts.orphans;

@@ -14,6 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+#: Lags from this many 4-cycle ticks on share one bin of ``lag_counts``.
+LAG_BINS = 16
+
+
 class RecordFlag(IntFlag):
     """``flags`` of a record."""
 
@@ -74,6 +78,9 @@ class RawStream:
     misc_counts: NDArray[np.int64]  # [8] MISC tokens of each type
     inst_counts: NDArray[np.int64]  # [32] INST tokens of each type
     state_counts: NDArray[np.int64]  # [4] ISSUE states (0 unused)
+    # [32, 4, LAG_BINS] typed records by type, (simd - timestamp) mod 4, ticks from issue to
+    # INST token: what the phase of the stream is told from.
+    lag_counts: NDArray[np.int64]
     truncated_at: int  # byte offset of a token that runs past the end, -1 without
     illegal_tokens: int  # tokens naming a wave slot above 9
     orphan_tokens: int  # INST tokens without an issued instruction to type

@@ -30,7 +30,7 @@ from tracekit.sqtt.layout import (
     Misc,
     Token,
 )
-from tracekit.sqtt.raw import RawStream, RecordFlag, WaveFlag
+from tracekit.sqtt.raw import LAG_BINS, RawStream, RecordFlag, WaveFlag
 
 WAVE_COLUMNS = (
     "simd", "slot", "index", "begin", "end", "start_offset", "first", "count", "flags",
@@ -161,6 +161,7 @@ class Decoder:
         self.misc_counts = [0] * 8
         self.inst_counts = [0] * 32
         self.state_counts = [0] * 4
+        self.lag_counts = np.zeros((32, 4, LAG_BINS), np.int64)
         self.truncated_at = -1
         self.illegal = 0
         self.orphans = 0
@@ -328,6 +329,10 @@ class Decoder:
         record[0], record[2], record[4], record[5] = (
             kind, now, len(self.clock.epochs) - 1, self.sequence,
         )  # fmt: skip
+        lag = now - record[1]
+        if self.clock.epochs and lag >= 0:
+            timestamp = self.clock.epochs[-1][2]
+            self.lag_counts[kind, (simd - timestamp) & 3, min(lag >> 2, LAG_BINS - 1)] += 1
         if head == len(wave.records) - 1:
             record[6] |= RecordFlag.NEWEST
         wave.last_of_type[kind] = head
@@ -394,6 +399,7 @@ def _columns(
         misc_counts=np.array(decoder.misc_counts, dtype=np.int64),
         inst_counts=np.array(decoder.inst_counts, dtype=np.int64),
         state_counts=np.array(decoder.state_counts, dtype=np.int64),
+        lag_counts=decoder.lag_counts,
         truncated_at=decoder.truncated_at,
         illegal_tokens=decoder.illegal,
         orphan_tokens=decoder.orphans,

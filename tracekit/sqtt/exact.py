@@ -1,0 +1,131 @@
+"""``--timing exact``: what the tokens say happened, by the phase of the clock.
+
+Every value follows from the raw tokens; nothing is cut or repaired.  docs/timing.md lists
+each difference from the rows that AMD's decoder ships.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracekit.sqtt.layout import (
+    CATEGORY_OF_TYPE,
+    INST_CONTEXT,
+    INST_IMMED,
+    Category,
+    Inst,
+)
+from tracekit.sqtt.phase import Phase, lag_table
+from tracekit.sqtt.raw import RawStream
+from tracekit.sqtt.rows import Rows, releases, wave_blocks
+
+#: Cycles that a plain issue takes, and that a completed IMMED delays the next issue.
+ISSUE_CYCLES = 4
+_CATEGORY = np.array(CATEGORY_OF_TYPE, np.uint8)
+#: Records handled at once: temporaries stay small and in cache.
+_BLOCK = 1 << 15
+
+
+def exact_rows(
+    raw: RawStream,
+    row: NDArray[np.int32],
+    barrier: NDArray[np.bool_],
+    phase: Phase,
+) -> Rows:
+    """Rows in exact timing.
+
+    ``row``: listing row per record (-1 unstitched); ``barrier``: per listing row, whether it
+    is s_barrier, with one False appended.  The time columns of ``raw`` are overwritten:
+    on a million instructions a second copy is what memory is short of.
+    """
+    release_column = np.full(raw.records, -1, np.int64)
+    category = np.empty(raw.records, np.uint8)
+    counts, firsts = raw.waves["count"], raw.waves["first"]
+    wave_counts = counts.copy()
+    replayed = dict(raw.replays.tolist())
+    lags = lag_table(phase).ravel()
+    turn = np.append(-raw.epochs["timestamp"] & 3, 0)  # epoch -1 picks the appended entry
+    out = 0
+    for wave_first, wave_last in wave_blocks(counts, _BLOCK):
+        waves = slice(wave_first, wave_last)
+        start = int(firsts[wave_first])
+        rows = slice(start, start + int(counts[waves].sum()))
+        first = np.zeros(rows.stop - start, bool)
+        first[(firsts[waves] - start)[counts[waves] > 0]] = True
+        released = releases(raw, row, barrier, first, rows)
+        shift = turn[raw.epoch[rows]] + np.repeat(raw.waves["simd"][waves], counts[waves]) & 3
+        if len(raw.epochs["offset"]) == 0 or raw.epoch[start] < 0:
+            shift[raw.epoch[rows] < 0] = 4
+        ends = _true_end(raw, rows, lags[raw.type[rows] * np.intp(5) + shift], replayed)
+        columns = _block(raw, rows, first, released, ends)
+        keep = np.flatnonzero(~released)
+        to = slice(out, out + len(keep))
+        # ``to`` never runs ahead of ``rows``: what it overwrites has been read.
+        where = row[rows][keep]
+        raw.issue[to], raw.stall[to], raw.typed[to] = (c[keep] for c in columns[:3])
+        category[to], release_column[to], row[to] = columns[3][keep], columns[4][keep], where
+        if len(keep) < len(released):
+            numbers = np.repeat(np.arange(wave_first, wave_last), counts[waves])
+            np.subtract.at(wave_counts, numbers[released], 1)
+        out = to.stop
+    return Rows(
+        time=raw.issue[:out],
+        stall=raw.stall[:out],
+        duration=raw.typed[:out],
+        release=release_column[:out],
+        category=category[:out],
+        row=row[:out],
+        wave_counts=wave_counts,
+    )
+
+
+def _true_end(
+    raw: RawStream, rows: slice, usual: NDArray[np.int64], replayed: dict[int, int]
+) -> NDArray[np.int64]:
+    """When each record ends: issue + cost, completion + 4, or the last XNACK replay + 4.
+
+    ``usual``: ticks from issue to INST token that cost nothing extra.
+    """
+    kind = raw.type[rows]
+    issue, typed = raw.issue[rows], raw.typed[rows]
+    extra = (typed - issue >> 2) - usual
+    np.maximum(extra, 0, out=extra)
+    end: NDArray[np.int64] = issue + (extra << 2)
+    end += ISSUE_CYCLES
+    left = np.flatnonzero(((kind == INST_CONTEXT) | (kind == Inst.GO_TO_TRAP)) & (typed >= 0))
+    end[left] = typed[left] + ISSUE_CYCLES
+    for record, time in replayed.items():
+        if rows.start <= record < rows.stop:
+            at = record - rows.start
+            end[at] = max(end[at], time + ISSUE_CYCLES)
+    return end
+
+
+def _block(
+    raw: RawStream,
+    rows: slice,
+    first: NDArray[np.bool_],
+    released: NDArray[np.bool_],
+    end: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8],
+           NDArray[np.int64]]:  # fmt: skip
+    """(time, stall, duration, category, release) of a block of whole waves."""
+    kind = raw.type[rows]
+    issue, refused = raw.issue[rows], raw.stall[rows]
+    time = np.where(refused >= 0, refused, issue)
+    stall = issue - time
+    category = _CATEGORY[kind]
+    release = np.full(len(kind), -1, np.int64)
+    # IMMED: inside the instruction since the one before it ended.
+    immed = np.flatnonzero((kind == INST_IMMED) & ~released)
+    since = np.where(first[immed], issue[immed], np.minimum(end[immed - 1], issue[immed]))
+    time[immed] = since
+    stall[immed] = end[immed] - since
+    # s_barrier: from the first attempt to arrive until its release.
+    freed = np.flatnonzero(released)
+    arrived = freed - 1
+    end[arrived] = end[freed]
+    release[arrived] = issue[freed]
+    category[arrived] = Category.IMMED
+    return time, stall, end - time, category, release
