@@ -150,9 +150,11 @@ class Source:
         return value & (1 << width) - 1
 
     def slot(self) -> int:
-        """Slot 0 or 1 most of the time, others seldom, an illegal one once in 200."""
+        """Slot 0 or 1 most of the time, another seldom, an illegal one once in 100."""
         value = self.below(200)
-        return value & 1 if value < 180 else value - 190 if value > 189 else value - 180
+        if value < 188:
+            return value & 1
+        return value - 188 if value < 198 else 10 + self.below(6)
 
     def cu(self) -> int:
         return self.target_cu if self.below(10) else self.below(16)

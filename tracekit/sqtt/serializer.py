@@ -20,14 +20,13 @@ from operator import itemgetter
 
 from tracekit.sqtt.layout import (
     CYCLES_PER_DELTA,
-    REPLAYS,
     SIMDS,
     TOKEN_BYTES,
-    Inst,
     IssueState,
     Misc,
     Token,
 )
+from tracekit.sqtt.phase import OFFSET
 
 TICK = CYCLES_PER_DELTA
 #: Longest gap that one MISC token can express.
@@ -49,23 +48,16 @@ _PADDING = (int(Token.MISC), TOKEN_BYTES[Token.MISC])
 _DELTA_SHIFT, _MISC_TYPE_SHIFT = 4, 13
 _RESET = Token.MISC | 255 << _DELTA_SHIFT | Misc.TIME_RESET << _MISC_TYPE_SHIFT
 
-#: Ticks between an issue and its INST token are (phase + offset) // 4: measured on 1.8 M
-#: INST tokens of 18 public gfx950 streams; types without a sample follow their base type.
-PHASE_OFFSET = [1] * 32
-for _inst in (Inst.SMEM_RD, Inst.SMEM_WR, Inst.SALU_32, Inst.SALU_64):
-    PHASE_OFFSET[_inst] = 5
-for _inst in (Inst.VALU_32, Inst.VALU_64, Inst.VALU_MAI):
-    PHASE_OFFSET[_inst] = 2
-for _replay, _inst in REPLAYS.items():
-    PHASE_OFFSET[_replay] = PHASE_OFFSET[_inst]
+#: Offsets of the phase rule; types outside it are written like the memory ones.
+_OFFSET = [1 if offset == 255 else int(offset) for offset in OFFSET[:32]]
 
 
 def inst_lag(phase: int, inst_type: int) -> int:
-    """Cycles from the issue of a 4-cycle instruction to its INST token.
+    """Cycles from the issue of a 4-cycle instruction to its INST token (rule: ``phase``).
 
-    ``phase`` = (phase constant of the stream - timestamp of the epoch + SIMD) mod 4.
+    ``phase`` = phase constant of the stream - timestamp of the epoch + SIMD, taken mod 4.
     """
-    return TICK * ((phase % 4 + PHASE_OFFSET[inst_type]) // 4)
+    return TICK * ((phase % 4 + _OFFSET[inst_type]) // 4)
 
 
 _LAGS = [
@@ -99,8 +91,8 @@ class ClockModel:
     token_deltas: bool = True
 
     def __post_init__(self) -> None:
-        if self.base is not None and not 0 < self.base < 1 << 48:
-            raise ValueError(f"base {self.base} is no 48-bit clock value above 0")
+        if self.base is not None and not 0 <= self.base < (1 << 48) - self.start:
+            raise ValueError(f"base {self.base} + start is no 48-bit clock value")
         if self.start < TICK or self.start % TICK:
             raise ValueError(f"start {self.start} is not a multiple of {TICK} from {TICK} on")
         if not 0 <= self.phase < 4:

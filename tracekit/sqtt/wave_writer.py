@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from tracekit.sqtt.layout import INST_IMMED, MAX_LANES, Inst, IssueState, Token
-from tracekit.sqtt.serializer import ISSUED, LONGEST_COST, PHASE_OFFSET, STATE, TICK, Event
+from tracekit.sqtt.serializer import ISSUED, LONGEST_COST, STATE, TICK, Event, inst_lag
 from tracekit.sqtt.writer import StreamWriter, check_slot, inst_pc_token, wave_end_token
 
 #: ``end``: at the INST token of the last instruction, as the hardware does.
@@ -126,9 +126,10 @@ def write_wave(
         if with_last and record is last:
             tail += (wave_end_token(simd, slot, writer.target_cu),)
         events.append((time, key, ISSUED, inst | kind << 11, cost, tail))
-        ready = time + cost
-        if release is not None:
-            if kind != Inst.OTHER_MSG or release < ready:
+        if release is None:
+            ready = time + cost
+        else:
+            if kind != Inst.OTHER_MSG or release < time + cost:
                 raise _problem(record, ready)
             events.append((release, key, STATE, _IMMED, 0, ()))
             ready = release + TICK
@@ -176,4 +177,4 @@ def _latest_token(record: Executed) -> int:
         return record.time
     if record.release is not None:
         return max(record.release, record.time + TICK)
-    return record.time + TICK * ((3 + PHASE_OFFSET[record.type]) // 4) + record.cost - TICK
+    return record.time + inst_lag(3, record.type) + record.cost - TICK
