@@ -1,0 +1,80 @@
+"""What a kernel can be: every choice of the generator, with its reason."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "softmax": ("lean_ashr", "lean_u8", "exact"),
+    "schedule": ("pingpong", "gap", "serial"),
+    "fma": ("scalar", "packed"),
+    "rowsum": ("b", "a"),
+    "markers": ("off", "on"),
+    "setprio": ("off", "on"),
+}
+"""Allowed values, the default first: the fastest in simulation that is also correct."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """One kernel variant.
+
+    softmax: how P is made. exact = v_exp and v_cvt_pk_fp8; lean_ashr = one FMA in float32's linear
+        low range and v_ashr_pk; lean_u8 = one FMA and v_cvt_pk_u8.
+    schedule: pingpong = two barriers a block; gap = six, with a cluster for packed FMAs between PV
+        and QK; serial = both waves of a SIMD in the same phase.
+    fma: scalar v_fma_f32 (runs beside matrix instructions) or packed v_pk_fma_f32 (does not).
+    rowsum: b = unscaled 16x16x128 (32 cycles), a = scaled 32x32x64 (64 cycles) per 64 keys.
+    markers: s_ttracedata at phase starts.  setprio: s_setprio 1 around matrix phases.
+    """
+
+    softmax: str = "lean_ashr"
+    schedule: str = "pingpong"
+    fma: str = "scalar"
+    rowsum: str = "b"
+    markers: str = "off"
+    setprio: str = "off"
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value not in CHOICES[field.name]:
+                allowed = ", ".join(CHOICES[field.name])
+                raise ValueError(f"{field.name}={value!r}: choose one of {allowed}")
+
+    @property
+    def name(self) -> str:
+        """Short unique name: every choice but the switches that are off."""
+        parts = [self.softmax, self.schedule, self.fma, f"rowsum_{self.rowsum}"]
+        parts += [f for f in ("markers", "setprio") if getattr(self, f) == "on"]
+        return "-".join(parts)
+
+    @property
+    def symbol(self) -> str:
+        """Kernel symbol in the code object."""
+        return "zyfa_fp8_d128_" + self.name.replace("-", "_")
+
+    @classmethod
+    def parse(cls, text: str) -> Options:
+        """From "softmax=exact,schedule=gap", or a name as `name` writes it."""
+        values: dict[str, str] = {}
+        for part in filter(None, text.replace("-", ",").split(",")):
+            if "=" in part:
+                key, value = part.split("=", 1)
+            elif part in ("markers", "setprio"):
+                key, value = part, "on"
+            else:
+                value = part.removeprefix("rowsum_")
+                key = next((k for k, allowed in CHOICES.items() if value in allowed), part)
+            if key not in CHOICES:
+                raise ValueError(f"unknown option {part!r}: choose from {', '.join(CHOICES)}")
+            values[key] = value
+        return cls(**values)
+
+
+def all_options() -> Iterator[Options]:
+    """Every combination, in a fixed order."""
+    for values in itertools.product(*CHOICES.values()):
+        yield Options(**dict(zip(CHOICES, values, strict=True)))

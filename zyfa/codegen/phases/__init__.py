@@ -1,0 +1,1 @@
+"""One module a phase of the kernel; each function returns its lines."""

@@ -1,0 +1,188 @@
+"""One query tile: prologue, the block loop, the two diagonal blocks, epilogue.
+
+Block i of a wave is a softmax phase X(i) and a matrix phase M(i) = PV(i) with QK(i + 1). Under
+ping-pong the two waves of a SIMD are half a block apart: the upper four waves of the workgroup pass
+extra barriers first, the lower four pass them last, so every barrier joins one wave's X with the
+other's M.
+"""
+
+from __future__ import annotations
+
+from zyfa.codegen import lds, markers
+from zyfa.codegen.instruction import Align, Comment, Label, Line, control, op, scalar, wait
+from zyfa.codegen.machine import Machine
+from zyfa.codegen.matrix import interleave, prefetch, stream
+from zyfa.codegen.phases import epilogue, load, pv, qk, rescale, rowsum, softmax
+from zyfa.codegen.phases.setup import LOWEST
+from zyfa.codegen.registers import Reg
+
+STAGGER = {"pingpong": 1, "gap": 3, "serial": 0}
+"""Barriers between the two wave groups: half of those in a block."""
+
+
+def barrier() -> Line:
+    return control("s_barrier")
+
+
+def clear(registers: list[Reg]) -> list[Line]:
+    return [op("v_mov_b32", r[i], 0) for r in registers for i in range(len(r))]
+
+
+def matrix_steps(k: Machine, with_qk: bool):
+    """Order of the matrix phase. Ping-pong alternates PV and QK to spread the LDS reads."""
+    sums, values = rowsum.steps(k), pv.steps(k)
+    if not with_qk:
+        return [*values, *sums]
+    if k.options.schedule == "gap":
+        return [*values, *sums, *qk.steps(k)]
+    mixed = interleave(values, qk.steps(k))
+    return [*mixed[:6], sums[0], *mixed[6:10], sums[1], *mixed[10:]]
+
+
+def matrix_phase(k: Machine, with_qk: bool) -> list[Line]:
+    """M(i): up to the barrier (gap: with two barriers between PV and QK)."""
+    steps = matrix_steps(k, with_qk)
+    riders: list[list[Line]] = [[] for _ in steps]
+    if with_qk:
+        loads = load.load_block(k, "v", k.lds[2]) + load.load_block(k, "k", k.lds[0])
+        for i, rider in enumerate(loads):
+            riders[2 * i + 1] = rider
+    if k.options.schedule == "gap":
+        riders[9] = [*riders[9], barrier(), barrier()]
+    priority = k.options.setprio == "on"
+    return [
+        *markers.enter("matrix", k.options.markers == "on"),
+        *([control("s_setprio", 1)] if priority else []),
+        *stream(k, steps, riders),
+        *([control("s_setprio", 0)] if priority else []),
+        *markers.leave(k.options.markers == "on"),
+        *([barrier()] if with_qk or k.options.schedule != "gap" else [barrier()]),
+    ]
+
+
+def softmax_phase(
+    k: Machine, rare: list[Line], mask: str = "", with_qk: bool = True
+) -> list[Line]:
+    """X(i): scores to P, the next operands on their way, then the barrier.
+
+    `rare` collects the out-of-line rescale path. `mask`: "", "first" or "last" diagonal block.
+    """
+    marked = k.options.markers == "on"
+    gap = [barrier()] if k.options.schedule == "gap" else []
+    enter, back = k.label("rescale"), k.label("scaled")
+    moves = load.move_reads(k)
+    lines: list[Line] = [
+        *markers.enter("softmax", marked),
+        *load.rotate(k),
+        *(softmax.mask_diagonal(k, mask == "last") if mask else []),
+        *softmax.maxima(k),
+        *rowsum.collect(k),
+        *softmax.peaks(k),
+        *softmax.exponents(k, moves[:2]),
+        *moves[2:],
+        softmax.lazy_branch(enter),
+        Label(back),
+    ]
+    rare += [
+        Label(enter),
+        *markers.enter("rescale", marked),
+        *rescale.path(k, back)[:-1],
+        *markers.leave(marked),
+        control("s_branch", back),
+    ]
+    if gap:
+        lines += [*gap, *softmax.all_multiply_adds(k), *gap, *softmax.all_conversions(k)]
+    else:
+        lines += softmax.elements(k)
+    lines += [
+        *prefetch(k, matrix_steps(k, with_qk)),
+        wait(vmcnt=0, lgkmcnt=0),
+        *markers.leave(marked),
+        barrier(),
+    ]
+    return lines
+
+
+def stagger(k: Machine, upper: bool) -> list[Line]:
+    """The extra barriers of one wave group: the upper one first, the lower one last."""
+    count = STAGGER[k.options.schedule]
+    if not count:
+        return []
+    skip = k.label("in_step")
+    compare = "s_cmp_lt_u32" if upper else "s_cmp_ge_u32"
+    return [
+        scalar(compare, k.wave, 4),
+        control("s_cbranch_scc1", skip, reads=("scc",)),
+        *(barrier() for _ in range(count)),
+        Label(skip),
+    ]
+
+
+def prologue(k: Machine) -> list[Line]:
+    """Q, the first blocks of K and V, cleared state, S(0).
+
+    The state is that after a block -1: V's reads in buffer 2, K's in buffer 0, so that every X
+    moves them on alike.
+    """
+    lds_order = (2, 0, 1)
+    lines: list[Line] = [
+        Comment("tile prologue"),
+        *markers.enter("load", k.options.markers == "on"),
+        *load.descriptors(k),
+        *load.load_q(k),
+        *load.addresses(k),
+        *load.counters(k),
+    ]
+    lines += [op("s_mov_b32", k.lds[i], b * lds.BLOCK) for i, b in enumerate(lds_order)]
+    for which, buffer in (("k", 1), ("v", 1), ("k", 2), ("v", 2), ("k", 0)):
+        for rider in load.load_block(k, which, k.lds[buffer]):
+            lines += rider
+    lines += [op("v_add_u32", r, 2 * lds.BLOCK, r) for r in k.v_read]
+    lines += clear([*k.o, k.sum, k.l, k.scale])
+    lines += [
+        op("v_mov_b32", k.m, LOWEST),
+        wait(vmcnt=0),
+        *markers.leave(k.options.markers == "on"),
+        barrier(),
+    ]
+    steps = qk.steps(k)
+    return [*lines, *prefetch(k, steps), wait(lgkmcnt=0), *stream(k, steps)]
+
+
+def body(k: Machine) -> list[Line]:
+    """The whole tile; the item's words are in k.item."""
+    rare: list[Line] = []
+    loop, diagonal, done = k.label("block"), k.label("diagonal"), k.label("tile_done")
+    lines: list[Line] = [
+        *prologue(k),
+        *stagger(k, upper=True),
+        scalar("s_sub_u32", k.steps, k.item[load.ITEM_BLOCKS], 2),
+        scalar("s_cmp_eq_u32", k.steps, 0),
+        control("s_cbranch_scc1", diagonal, reads=("scc",)),
+        Align(32),
+        Label(loop),
+        Comment("unmasked block: softmax phase"),
+        *softmax_phase(k, rare),
+        Comment("unmasked block: matrix phase"),
+        *matrix_phase(k, with_qk=True),
+        scalar("s_sub_u32", k.steps, k.steps, 1),
+        scalar("s_cmp_lg_u32", k.steps, 0),
+        control("s_cbranch_scc1", loop, reads=("scc",)),
+        Label(diagonal),
+        Comment("first diagonal block"),
+        *softmax_phase(k, rare, "first"),
+        *matrix_phase(k, with_qk=True),
+        Comment("last diagonal block"),
+        *softmax_phase(k, rare, "last", with_qk=False),
+        *matrix_phase(k, with_qk=False),
+        *stagger(k, upper=False),
+        Comment("epilogue"),
+        *markers.enter("epilogue", k.options.markers == "on"),
+        *epilogue.write(k),
+        *markers.leave(k.options.markers == "on"),
+        control("s_branch", done),
+        Comment("rescale paths, out of line"),
+        *rare,
+        Label(done),
+    ]
+    return lines
