@@ -1,34 +1,43 @@
-"""Execution pipes and what an instruction costs on them."""
+"""Which pipe executes an instruction and for how long: ``cost(arch, text)``.
+
+The numbers are in the tables of ``mfma``, ``valu`` and ``memory``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum
+import re
+from functools import lru_cache
 
+from tracekit.isa import memory, mfma, valu
+from tracekit.isa.arch import ARCHS
+from tracekit.isa.classify import Expect, expected, mnemonic
+from tracekit.isa.costs import Confidence, Cost, Pipe
 
-class Pipe(IntEnum):
-    """The pipe that executes an instruction; NONE = inside the wave (s_waitcnt, s_nop, ...)."""
+__all__ = ["Confidence", "Cost", "Pipe", "cost"]
 
-    NONE = 0
-    MATRIX = 1
-    VECTOR = 2
-    LDS = 3
-    VMEM = 4
-    SCALAR = 5
-    BRANCH = 6
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Cycles that one wave64 instruction holds its pipe; None when the table has no entry."""
-
-    pipe: Pipe
-    cycles: int | None
-    klass: str
-    source: str
-    confidence: str
+_UNKNOWN = Cost(Pipe.NONE, None, "", "not an instruction of this ISA", "low")
+#: The only operands that change a cost.
+_MODIFIERS = re.compile(r"\s(?:cbsz:\d+|blgp:\d+|lds\b)")
 
 
 def cost(arch: str, text: str) -> Cost:
-    """The cost of the instruction ``text`` on ``arch``."""
-    return Cost(Pipe.NONE, None, "", "", "low")
+    """The cost of the line ``text`` on ``arch`` (one of ARCHS; ValueError otherwise).
+
+    An MFMA that is not in the table has pipe MATRIX and cycles None: it is never guessed.
+    """
+    name = mnemonic(text)
+    if name.startswith("buffer_load") or "f8f6f4" in name:
+        name += "".join(_MODIFIERS.findall(text))
+    return _cost(arch, name)
+
+
+@lru_cache(maxsize=8192)
+def _cost(arch: str, text: str) -> Cost:
+    if arch not in ARCHS:
+        raise ValueError(f"unknown architecture {arch!r}; known: {', '.join(ARCHS)}")
+    kind = expected(text)
+    if kind in (Expect.MFMA, Expect.MFMA_SCALE):
+        return mfma.cost(arch, text)
+    if kind is Expect.VALU:
+        return valu.cost(arch, text)
+    return memory.cost(arch, text) or _UNKNOWN
