@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from framing import events
+from framing import events, read
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import Plan, Wave, plans
@@ -12,9 +12,9 @@ from strategies import Plan, Wave, plans
 from tracekit.sqtt import phase
 from tracekit.sqtt.decode import decode, native_core
 from tracekit.sqtt.header import parse
-from tracekit.sqtt.layout import INST_IMMED, Inst, IssueState, Token
+from tracekit.sqtt.layout import INST_IMMED, Inst, IssueState, Misc, Token
 from tracekit.sqtt.raw import RawStream, WaveFlag
-from tracekit.sqtt.serializer import FIRST_TIME, ClockModel
+from tracekit.sqtt.serializer import FIRST_TIME, ClockModel, inst_lag
 from tracekit.sqtt.wave_writer import Executed, barrier, endpgm, immediate, write_wave
 from tracekit.sqtt.writer import StreamWriter
 
@@ -22,15 +22,25 @@ CAPTURES = Path(__file__).resolve().parents[3] / "shared" / "captures"
 IMPLEMENTATIONS = ["python"] + (["native"] if native_core() is not None else [])
 
 
-def costs(raw: RawStream, constant: int) -> np.ndarray:
+def costs(raw: RawStream, constant: int) -> list[int]:
     """Issue cost of every record by the exact phase; 0 where it has no INST token."""
-    simd = np.repeat(raw.waves["simd"], raw.waves["count"])
-    ph = (constant + phase.shift(raw, simd, slice(None))) & 3
-    lag = phase.expected_lag(ph, phase.OFFSET[raw.type].astype(np.int64))
-    return np.where(raw.typed >= 0, raw.typed - raw.issue - lag + 4, 0)
+    stamps = raw.epochs["timestamp"].tolist()
+    simds = np.repeat(raw.waves["simd"], raw.waves["count"]).tolist()
+    rows = zip(
+        raw.type.tolist(),
+        raw.issue.tolist(),
+        raw.typed.tolist(),
+        raw.epoch.tolist(),
+        simds,
+        strict=True,
+    )
+    return [
+        typed - issue - inst_lag(constant - stamps[epoch] + simd, kind) + 4 if typed >= 0 else 0
+        for kind, issue, typed, epoch, simd in rows
+    ]
 
 
-def executed(raw: RawStream, wave: int, cost: np.ndarray) -> list[Executed]:
+def executed(raw: RawStream, wave: int, cost: list[int]) -> list[Executed]:
     """The records of a wave as the encoder takes them."""
     pcs = {row: pc for w, row, pc in raw.anchors.tolist() if w == wave}
     first = int(raw.waves["first"][wave])
@@ -39,12 +49,13 @@ def executed(raw: RawStream, wave: int, cost: np.ndarray) -> list[Executed]:
         i = first + row
         kind, time = int(raw.type[i]), int(raw.issue[i])
         stall = int(raw.stall[i]) if raw.stall[i] >= 0 else None
-        if kind == INST_IMMED and result and result[-1].type == Inst.OTHER_MSG:
+        arrived = result and result[-1].type == Inst.OTHER_MSG and result[-1].release is None
+        if kind == INST_IMMED and arrived:
             result[-1] = result[-1]._replace(release=time)
         elif kind == INST_IMMED:
             result.append(immediate(time))
         else:
-            result.append(Executed(kind, time, int(cost[i]), stall, None, pcs.get(row + 1)))
+            result.append(Executed(kind, time, cost[i], stall, None, pcs.get(row + 1)))
     return result
 
 
@@ -114,8 +125,7 @@ def test_the_phase_constant_can_be_fitted(constant):
     records = [Executed(Inst.VALU_32, 6000 + 4 * i) for i in range(8)] + [endpgm(6032)]
     plan = Plan(clock, [Wave(simd, 0, 1100, records) for simd in range(4)])
     raw = decode(plan.writer().finish(), 1, "python")
-    simd = np.repeat(raw.waves["simd"], raw.waves["count"]).astype(np.uint8)
-    assert phase.fit(raw, simd).constant == constant
+    assert phase.fit(raw).constant == constant
 
 
 def streams() -> list[Path]:
@@ -136,8 +146,7 @@ def test_waves_of_real_captures_survive(name):
     data = (CAPTURES / name).read_bytes()
     target_cu = parse(data).target_cu
     raw = decode(data, target_cu)
-    simd = np.repeat(raw.waves["simd"], raw.waves["count"]).astype(np.uint8)
-    constant = phase.fit(raw, simd).constant
+    constant = phase.fit(raw).constant
     assert constant is not None
     stamps, times = raw.epochs["timestamp"], raw.epochs["time"]
     base = int(raw.epochs["base"][0])
@@ -145,8 +154,8 @@ def test_waves_of_real_captures_survive(name):
     clock = ClockModel(base=base, phase=constant, subticks=low)
     writer = StreamWriter(target_cu=target_cu, clock=clock)
     cost = costs(raw, constant)
-    for time in times[1:].tolist():
-        writer.reg_cs(time, 0x7F, 7, privileged=False)
+    for time in {s.time for s in read(data) if s.time >= clock.start}:
+        writer.misc(time, Misc.SURF_SYNC)  # the same gaps, so the same epochs
     for wave in range(len(raw.waves["begin"])):
         place = (int(raw.waves["simd"][wave]), int(raw.waves["slot"][wave]))
         records, end = executed(raw, wave, cost), int(raw.waves["end"][wave])

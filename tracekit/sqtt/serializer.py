@@ -26,7 +26,7 @@ from tracekit.sqtt.layout import (
     Misc,
     Token,
 )
-from tracekit.sqtt.phase import OFFSET
+from tracekit.sqtt.phase import OFFSET, expected_ticks
 
 TICK = CYCLES_PER_DELTA
 #: Longest gap that one MISC token can express.
@@ -57,7 +57,7 @@ def inst_lag(phase: int, inst_type: int) -> int:
 
     ``phase`` = phase constant of the stream - timestamp of the epoch + SIMD, taken mod 4.
     """
-    return TICK * ((phase % 4 + _OFFSET[inst_type]) // 4)
+    return TICK * expected_ticks(phase % 4, _OFFSET[inst_type])
 
 
 _LAGS = [
