@@ -1,0 +1,352 @@
+"""Software hazards of gfx950: results that the hardware does not track.
+
+A consumer may issue no earlier than its producer's issue + 4 (slots + 1) cycles. The slot counts
+are those of LLVM 22's hazard recogniser for gfx950 (measured with llc; passes are 4 cycles).
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+from zyfa.sim.errors import HazardError, PoisonError
+from zyfa.sim.instruction import Instruction
+from zyfa.sim.syntax import AGPR, EXEC, M0, REGISTERS, SGPR, VCC
+from zyfa.sim.usage import Usage, registers, usage
+from zyfa.sim.wave import Pending, Wave
+
+TRANSCENDENTAL = re.compile(r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_")
+HALF_WRITE = re.compile(r"v_(cvt_(scalef32_)?pk_(fp8|bf8)_f32|ashr_pk_[ui]8_i32|cvt_sr_(fp8|bf8))")
+LANE_SELECT = re.compile(r"v_(readlane|writelane)")
+READ_LANE = re.compile(r"v_read(first)?lane")
+SWAP = re.compile(r"v_permlane\d+_swap")
+MEMORY = re.compile(r"(ds|global|flat|scratch|buffer)_")
+SHAPE = re.compile(r"v_(?:smfmac|mfma(?:_scale)?)_\w+?_(\d+)x(\d+)x(\d+)")
+
+
+class Kind(IntEnum):
+    """What wrote a register."""
+
+    SAFE = 0
+    VALU = 1
+    TRANS = 2
+    HALF = 3
+    VALU_SCALAR = 4
+    CMPX = 5
+    SALU_M0 = 6
+    SETREG = 7
+    MFMA2 = 8
+    MFMA4 = 9
+    MFMA8 = 10
+    MFMA16 = 11
+    MFMA32 = 12
+
+
+class Role(IntEnum):
+    """How a consumer touches a register."""
+
+    VALU = 0
+    TRANS = 1
+    MATRIX_AB = 2
+    MATRIX_C = 3
+    MEMORY = 4
+    SWAP = 5
+    READ_LANE = 6
+    DPP = 7
+    WRITE = 8
+    SCALAR_VALU = 9
+    LANE_SELECT = 10
+    DIV_FMAS = 11
+    SCALAR_MEMORY = 12
+    EXEC_MATRIX = 13
+    M0 = 14
+    GETREG = 15
+    OTHER = 16
+    HALF_READ = 17
+
+
+def slots(kind: Kind, role: Role) -> int:
+    """Slots that must lie between a producer and a consumer; 0 when tracked or harmless."""
+    return NEED[kind][role]
+
+
+def _matrix(passes: int) -> list[int]:
+    row = [0] * len(Role)
+    # gfx950 adds one slot to gfx940's passes + 3, except for 2-pass instructions.
+    result = passes + 3 + (passes != 2)
+    for role in (Role.VALU, Role.TRANS, Role.MATRIX_AB, Role.MEMORY, Role.SWAP, Role.READ_LANE,
+                 Role.DPP, Role.WRITE, Role.HALF_READ):  # fmt: skip
+        row[role] = result
+    row[Role.MATRIX_C] = result - 2
+    return row
+
+
+def _row(**needs: int) -> list[int]:
+    row = [0] * len(Role)
+    for name, count in needs.items():
+        row[Role[name]] = count
+    return row
+
+
+NEED: list[list[int]] = [
+    _row(),
+    _row(MATRIX_AB=2, MATRIX_C=2, SWAP=2, READ_LANE=1, DPP=2),
+    _row(VALU=1, HALF_READ=1, MATRIX_AB=2, MATRIX_C=2, SWAP=2, READ_LANE=1, DPP=2),
+    _row(VALU=1, TRANS=1, MATRIX_AB=2, MATRIX_C=2, SWAP=2, READ_LANE=1, DPP=2),
+    _row(SCALAR_VALU=2, LANE_SELECT=4, DIV_FMAS=4, SCALAR_MEMORY=5),
+    _row(EXEC_MATRIX=4, DPP=5, SCALAR_VALU=2),
+    _row(M0=1),
+    _row(GETREG=2),
+    *(_matrix(passes) for passes in (2, 4, 8, 16, 32)),
+]
+WAR_SLOTS = {2: 1, 4: 3, 8: 7, 16: 15, 32: 31}
+"""VALU overwrites SrcC of an MFMA of so many passes."""
+
+FP8_FORMATS = (0, 1)
+
+
+def passes(text: str) -> int:
+    """Passes (4 cycles each) of an MFMA or SMFMAC on gfx950.
+
+    LLVM's SISchedule for gfx950; FP8 operands double the f8f6f4 shapes.
+    """
+    inst = usage_syntax(text)
+    found = SHAPE.match(inst.stem)
+    if found is None:
+        return 0
+    rows, _, depth = map(int, found.groups())
+    stem = inst.stem
+    if "f8f6f4" in stem:
+        single = 8 if rows == 32 else 4
+        formats = inst.modifiers.get("cbsz", 0), inst.modifiers.get("blgp", 0)
+        return single * (2 if any(form in FP8_FORMATS for form in formats) else 1)
+    if stem.endswith("_f64"):
+        return 16 if rows == 16 else 4
+    if "smfmac" in stem:
+        return {32: 8, 16: 4}[rows]
+    if rows == 4:
+        return 2
+    if stem.endswith(("_xf32", "_f32")):
+        return {32: 16, 16: 8}[rows]
+    if stem.endswith("_2b") or "_2b_" in stem:
+        return 16
+    if "_4b_" in stem:
+        return 8
+    return {32: 8, 16: 4}[rows]
+
+
+def usage_syntax(text: str):  # noqa: ANN201
+    from zyfa.sim.syntax import parse
+
+    return parse(text)
+
+
+def producer_kinds(text: str) -> tuple[Kind, Kind]:
+    """(kind for vector registers, kind for scalar registers) that the instruction leaves."""
+    syntax = usage_syntax(text)
+    stem = syntax.stem
+    if stem.startswith(("v_mfma", "v_smfmac")):
+        return Kind[f"MFMA{passes(text)}"], Kind.SAFE
+    if stem.startswith("v_"):
+        scalar = Kind.CMPX if stem.startswith("v_cmpx") else Kind.VALU_SCALAR
+        if TRANSCENDENTAL.match(stem):
+            return Kind.TRANS, scalar
+        picks = syntax.modifiers.get("op_sel", [0])
+        if (
+            HALF_WRITE.match(stem)
+            and picks[-1]
+            or syntax.modifiers.get("dst_sel", "DWORD") not in ("DWORD",)
+        ):
+            return Kind.HALF, scalar
+        return Kind.VALU, scalar
+    if stem.startswith("s_setreg"):
+        return Kind.SAFE, Kind.SETREG
+    if stem.startswith("s_"):
+        return Kind.SAFE, Kind.SALU_M0
+    return Kind.SAFE, Kind.SAFE
+
+
+SETREG_CELL = REGISTERS - 1
+
+
+def checks(text: str) -> list[tuple[int, int]]:
+    """(register, Role) pairs to test before the instruction may issue."""
+    syntax, use = usage_syntax(text), usage(text)
+    stem = syntax.stem
+    out: list[tuple[int, int]] = []
+    matrix = stem.startswith(("v_mfma", "v_smfmac"))
+    memory = bool(MEMORY.match(stem))
+    vector = stem.startswith("v_")
+    if matrix:
+        sparse = stem.startswith("v_smfmac")
+        for number, item in enumerate(use.sources):
+            accumulator = number == 2 if not sparse else item is use.destinations[0]
+            role = Role.MATRIX_C if accumulator else Role.MATRIX_AB
+            out += [(r, role) for r in registers(item)]
+        out.append((EXEC, Role.EXEC_MATRIX))
+        return out
+    if SWAP.match(stem):
+        base = Role.SWAP
+    elif READ_LANE.match(stem):
+        base = Role.READ_LANE
+    elif TRANSCENDENTAL.match(stem):
+        base = Role.TRANS
+    elif memory:
+        base = Role.MEMORY
+    else:
+        base = Role.VALU
+    dpp = "_dpp" in syntax.mnemonic
+    for number, item in enumerate(use.sources):
+        for r in registers(item):
+            if r < SGPR:
+                out.append((r, Role.DPP if dpp and number == 0 else base))
+            elif r == M0 and not vector:
+                continue
+            elif LANE_SELECT.match(stem) and number == (1 if stem.startswith("v_r") else 1):
+                out.append((r, Role.LANE_SELECT))
+            elif memory:
+                out.append((r, Role.SCALAR_MEMORY))
+            elif vector:
+                out.append((r, Role.SCALAR_VALU))
+            else:
+                out.append((r, Role.OTHER))
+    if stem.startswith("v_div_fmas"):
+        out += [(VCC, Role.DIV_FMAS), (VCC + 1, Role.DIV_FMAS)]
+    if stem.startswith(("s_cbranch_vcc",)):
+        out += [(VCC, Role.OTHER), (VCC + 1, Role.OTHER)]
+    if M0 in use.reads:
+        needs_m0 = "lds" in syntax.modifiers or "_lds_" in stem or stem == "s_ttracedata"
+        out.append((M0, Role.M0 if needs_m0 else Role.OTHER))
+    if stem == "s_getreg_b32":
+        out.append((SETREG_CELL, Role.GETREG))
+    if dpp:
+        out.append((EXEC, Role.DPP))
+    half = HALF_WRITE.match(stem)
+    for r in use.writes:
+        if r < SGPR and not half:
+            out.append((r, Role.WRITE))
+        elif r < SGPR:
+            out.append((r, Role.WRITE))
+        else:
+            out.append((r, Role.OTHER))
+    return out
+
+
+class Scoreboard:
+    """The hazard bookkeeping of one static instruction, precomputed."""
+
+    __slots__ = ("accumulator", "checks", "is_matrix", "scalar_writes", "stem", "text", "vector_kind",
+                 "vector_writes", "war", "war_registers", "writes_by_valu", "scalar_kind")  # fmt: skip
+
+    def __init__(self, inst: Instruction):
+        text = inst.text
+        use = usage(text)
+        self.stem = inst.syntax.stem
+        self.checks = [(r, int(role)) for r, role in checks(text)]
+        vector, scalar = producer_kinds(text)
+        self.vector_kind, self.scalar_kind = int(vector), int(scalar)
+        self.is_matrix = vector >= Kind.MFMA2
+        self.vector_writes = tuple(r for r in use.writes if r < SGPR)
+        self.scalar_writes = tuple(
+            r for r in use.writes if r >= SGPR and (scalar != Kind.SALU_M0 or r == M0)
+        )
+        if scalar == Kind.SETREG:
+            self.scalar_writes = (SETREG_CELL,)
+        self.writes_by_valu = self.stem.startswith("v_") and not self.is_matrix
+        self.war, self.war_registers, self.accumulator = 0, (), ()
+        if self.is_matrix:
+            c = use.sources[2] if len(use.sources) > 2 else use.destinations[0]
+            if self.stem.startswith("v_smfmac"):
+                c = use.destinations[0]
+            self.accumulator = tuple(registers(c))
+            if self.accumulator != self.vector_writes:
+                self.war = WAR_SLOTS[passes(text)]
+                self.war_registers = self.accumulator
+
+
+def check(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
+    """Raise HazardError or PoisonError when `inst` may not issue at cycle `now`."""
+    writers = w.writers
+    for register, role in board.checks:
+        entry = writers[register]
+        if entry is None:
+            continue
+        need, when, producer = entry
+        if need is None:
+            _poisoned(w, inst, register, producer)
+            continue
+        slots_needed = need[role]
+        if slots_needed and now < when + 4 * (slots_needed + 1):
+            if role == Role.MATRIX_C and _chained(board, producer):
+                continue
+            _raise(producer, inst, register, slots_needed, (now - when) // 4 - 1)
+    if board.writes_by_valu:
+        readers = w.readers
+        for register in board.vector_writes:
+            entry = readers[register]
+            if entry is not None:
+                slots_needed, when, producer = entry
+                if now < when + 4 * (slots_needed + 1):
+                    _raise(producer, inst, register, slots_needed, (now - when) // 4 - 1)
+
+
+def _chained(board: Scoreboard, producer: Instruction) -> bool:
+    """The accumulate chain: same opcode, exactly the same registers."""
+    other = producer.board
+    return other.stem == board.stem and other.vector_writes == board.accumulator
+
+
+def _poisoned(w: Wave, inst: Instruction, register: int, producer: Instruction) -> None:
+    raise PoisonError(
+        f"wave {w.index}: {inst.where}\n  uses {name(register)} before the s_waitcnt of\n"
+        f"{producer.where}"
+    )
+
+
+def _raise(producer, inst, register, needed, found):  # noqa: ANN001, ANN202
+    raise HazardError(producer.where, inst.where, name(register), needed, found)
+
+
+def note(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
+    """Record what `inst`, issued at `now`, wrote."""
+    if board.vector_writes and board.vector_kind:
+        entry = (NEED[board.vector_kind], now, inst)
+        writers = w.writers
+        for register in board.vector_writes:
+            writers[register] = entry
+        if board.war:
+            reader = (board.war, now, inst)
+            for register in board.war_registers:
+                w.readers[register] = reader
+    if board.scalar_writes and board.scalar_kind:
+        entry = (NEED[board.scalar_kind], now, inst)
+        for register in board.scalar_writes:
+            w.writers[register] = entry
+
+
+def poison(w: Wave, entry: Pending) -> None:
+    """Mark the registers of a memory result that is in flight."""
+    mark = (None, 0, entry.instruction)
+    for register in entry.registers:
+        w.writers[register] = mark
+
+
+def settle(w: Wave, entry: Pending) -> None:
+    """The result has been waited for."""
+    for register in entry.registers:
+        w.writers[register] = None
+
+
+def name(register: int) -> str:
+    """Assembly name of a register number."""
+    if register < AGPR:
+        return f"v{register}"
+    if register < SGPR:
+        return f"a{register - AGPR}"
+    special = {VCC: "vcc_lo", VCC + 1: "vcc_hi", M0: "m0", EXEC: "exec_lo", SETREG_CELL: "MODE"}
+    return special.get(register, f"s{register - SGPR}")
+
+
+def describe(use: Usage) -> str:
+    """Names of the written registers, for messages."""
+    return ", ".join(name(register) for register in use.writes)
