@@ -115,7 +115,8 @@ def _fp8_codes(values: np.ndarray, largest: int, overflow: int, saturate: bool) 
     """
     index = np.arange(1 << 13)
     bits = ((index >> 1) << 19) | (index & 1)
-    magnitude = bits.astype(np.uint32).view(np.float32).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        magnitude = bits.astype(np.uint32).view(np.float32).astype(np.float64)
     finite = values[: largest + 1]
     upper = np.searchsorted(finite, magnitude)
     below = np.maximum(upper - 1, 0)
