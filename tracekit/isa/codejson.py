@@ -62,7 +62,7 @@ def _listing(path: object, content: object) -> Listing:
         raise FormatError(path, "'code' is not a list of rows")
     for number, row in enumerate(rows):
         if not isinstance(row, list) or len(row) < 8 or not isinstance(row[0], str):
-            raise FormatError(path, f"row {number} is not a list of 8 or more columns from a text")
+            raise FormatError(path, f"row {number} is no list of 8 or more columns, first a text")
     header = content.get("header")
     if header is None and _is_rocprofv2(rows):
         return _from_rocprofv2(path, rows)
@@ -79,34 +79,36 @@ def _is_rocprofv2(rows: Rows) -> bool:
 def _from_rocprofv3(path: object, rows: Rows, header: str) -> Listing:
     names = [name.strip() for name in header.split(",")]
     missing = [name for name in _REQUIRED if name not in names]
-    if missing:
-        raise FormatError(path, f"header lacks column {missing[0]}")
+    if missing or names[0] != "ISA":
+        raise FormatError(path, f"header lacks column {(missing or ['ISA'])[0]}")
     at = {name: names.index(name) for name in names}
 
-    def integers(name: str, bits: int = 64) -> NDArray[np.int64] | None:
+    def required(name: str, bits: int) -> NDArray[np.int64]:
+        return _integers(path, rows, at[name], name, bits)
+
+    def optional(name: str) -> NDArray[np.int64] | None:
         """The column, or None when some row ends before it (8-column rows)."""
         column = at.get(name)
-        if column is None or (name not in _REQUIRED and any(len(r) <= column for r in rows)):
+        if column is None or any(len(row) <= column for row in rows):
             return None
-        return _integers(path, rows, column, name, bits)
+        return _integers(path, rows, column, name)
 
-    label = np.array([row[at["ISA"]][:1] == ";" for row in rows], bool) if rows else _no_rows()
-    code_object, vaddr = integers("Codeobj", 32), integers("Vaddr", 48)
-    line = integers("LineNumber", 32)
-    assert code_object is not None and vaddr is not None and line is not None
+    label = np.array([row[0][:1] == ";" for row in rows], bool)
+    code_object, vaddr = required("Codeobj", 32), required("Vaddr", 49)
+    line = required("LineNumber", 32)
     source = at.get("Source", len(names))
     sources = [str(r[source] or "") if len(r) > source else "" for r in rows]
     symbols = [
-        Symbol(int(code_object[i]), int(vaddr[i]), rows[i][at["ISA"]][1:].strip(), int(line[i]),
+        Symbol(int(code_object[i]), int(vaddr[i]), rows[i][0][1:].strip(), int(line[i]),
                sources[i])
         for i in np.flatnonzero(label).tolist()
     ]  # fmt: skip
     kept = np.flatnonzero(~label)
-    sums = [integers(name) for name in ("Hit", "Latency", "Stall", "Idle")]
+    sums = [optional(name) for name in ("Hit", "Latency", "Stall", "Idle")]
     return Listing.build(
         code_object[kept],
         vaddr[kept],
-        [rows[i][at["ISA"]] for i in kept.tolist()],
+        [rows[i][0] for i in kept.tolist()],
         line=line[kept],
         source=[sources[i] for i in kept.tolist()],
         symbols=symbols,
@@ -142,20 +144,17 @@ def _from_rocprofv2(path: object, rows: Rows) -> Listing:
     )
 
 
-def _no_rows() -> NDArray[np.bool_]:
-    return np.zeros(0, bool)
-
-
 def _integers(
     path: object, rows: Sequence[Sequence[Any]], column: int, name: str, bits: int = 64
 ) -> NDArray[np.int64]:
     """A column of non-negative integers below 2^(bits - 1)."""
     limit = 1 << (bits - 1)
-    try:
-        values = [row[column] for row in rows]
-    except IndexError:
-        values = [row[column] if len(row) > column else None for row in rows]
-    for number, value in enumerate(values):
-        if type(value) is not int or not 0 <= value < limit:
-            raise FormatError(path, f"row {number}: column {name} is {value!r}, not a number")
-    return np.array(values, np.int64)
+    values: list[Any] = [row[column] if len(row) > column else None for row in rows]
+    if not values:
+        return np.zeros(0, np.int64)
+    if set(map(type, values)) == {int} and min(values) >= 0 and max(values) < limit:
+        return np.array(values, np.int64)
+    number, value = next(
+        (n, v) for n, v in enumerate(values) if type(v) is not int or not 0 <= v < limit
+    )
+    raise FormatError(path, f"row {number}: column {name} is {value!r:.40}, not a number")

@@ -17,8 +17,8 @@ from tracekit.isa.classify import Expect, expected, mnemonic
 _SHORT = frozenset((Expect.IMMED, Expect.BARRIER, Expect.ENDPGM, Expect.BRANCH))
 #: 8-byte families, whatever their operands.
 _LONG = frozenset((Expect.SMEM, Expect.VMEM, Expect.FLAT, Expect.LDS, Expect.MFMA))
-#: SOPK: the immediate is 16 bits in the word itself, however it prints.
-_SOPK = re.compile(r"s_(\w+k_[iu]32|getreg_b32|setreg_b32|call_b64|cbranch_i_fork)\b")
+#: SOPK and SOPP: the immediate is 16 bits in the word itself, however it prints.
+_SOPK = re.compile(r"s_(\w+k_i32|cmpk_\w+|getreg_b32|setreg_b32|call_b64|set_gpr_idx_(mode|off))\b")
 #: VOP1 and VOP2 opcodes that LLVM prints without the suffix _e32.
 _BARE_VOP = frozenset(
     (

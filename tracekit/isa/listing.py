@@ -117,11 +117,12 @@ class Listing:
             return np.broadcast_to(np.asarray(values, dtype), n)[order]
 
         lines = list(map(text.__getitem__, order.tolist()))
+        kinds = [expected(line) for line in lines]
+        expect = np.array(kinds, np.uint8)
         if size is None:
-            sizes = _sizes(objects, addresses, lines)
+            sizes = _sizes(objects, addresses, lines, expect)
         else:
             sizes = column(size, 0, np.uint8).astype(np.uint8)
-        kinds = [expected(line) for line in lines]
         listing = cls(
             code_object=objects.copy(),
             vaddr=addresses.copy(),
@@ -129,7 +130,7 @@ class Listing:
             text=lines,
             line=column(line, -1, np.int32).astype(np.int32),
             source=[""] * len(order) if source is None else [source[i] for i in order.tolist()],
-            expect=np.array(kinds, np.uint8),
+            expect=expect,
             accept=np.array(
                 [accept_mask(k, t) for k, t in zip(kinds, lines, strict=True)], np.uint64
             ),
@@ -145,8 +146,7 @@ class Listing:
         )
         rank = np.full(n, -1, np.int64)
         rank[order] = np.arange(len(order))
-        named = {name: int(rank[at]) for name, at in (labels or {}).items() if 0 <= at < n}
-        listing._link(named)
+        listing._link({name: int(rank[at]) for name, at in (labels or {}).items() if at < n})
         return listing
 
     def _link(self, labels: dict[str, int]) -> None:
@@ -223,9 +223,8 @@ class Listing:
                 ]
             )
 
-        # Targets that came from label text cannot be derived again: they travel as labels.
         texts = [text for part in parts for text in part.text]
-        result = Listing.build(
+        return Listing.build(
             np.concatenate([part.code_object for part in parts]),
             np.concatenate([part.vaddr for part in parts]),
             texts,
@@ -238,11 +237,13 @@ class Listing:
             labels=_labels(parts, starts.tolist()),
             arch=arches.pop() if len(arches) == 1 else None,
         )
-        return result
 
 
 def _labels(parts: Sequence[Listing], starts: Sequence[int]) -> dict[str, int]:
-    """Branch operands that are text -> position of their target in the joined rows."""
+    """Branch operands that are text -> position of their target in the joined rows.
+
+    Label texts are not kept in a listing, so they travel with the branches that use them.
+    """
     labels: dict[str, int] = {}
     for part, start in zip(parts, starts, strict=False):
         for row in np.flatnonzero(part.target >= 0).tolist():
@@ -257,13 +258,21 @@ def _key(code_object: NDArray[np.int64], vaddr: NDArray[np.int64]) -> NDArray[np
     return (code_object << _VADDR_BITS) + vaddr
 
 
+#: Kinds whose 4-byte forms may carry a literal that the text does not show as one.
+_MAY_GROW = (Expect.SALU, Expect.VALU)
+
+
 def _sizes(
-    code_object: NDArray[np.int32], vaddr: NDArray[np.int64], text: Sequence[str]
+    code_object: NDArray[np.int32],
+    vaddr: NDArray[np.int64],
+    text: Sequence[str],
+    expect: NDArray[np.uint8],
 ) -> NDArray[np.uint8]:
     """Bytes of each row: what its text says, but never beyond the row that follows.
 
-    The distance to the next row alone would not do: code.json files with unexecuted
-    instructions left out have gaps of any size.  It decides for text of no known kind.
+    The distance to the next row alone would not do: code.json files that leave unexecuted
+    instructions out have gaps of any size, behind branches.  It decides for text of no
+    known kind, and whether a literal is there.
     """
     size = np.array([encoded_bytes(line) for line in text], np.int64)
     distance = np.full(len(text), np.iinfo(np.int64).max)
@@ -271,7 +280,9 @@ def _sizes(
         inside = (code_object[1:] == code_object[:-1]) & (vaddr[:-1] >= 0)
         distance[:-1][inside] = (vaddr[1:] - vaddr[:-1])[inside]
     size = np.minimum(size, distance)
-    return np.where((size == 0) & np.isin(distance, (4, 8, 16)), distance, size).astype(np.uint8)
+    told = (size == 0) & np.isin(distance, (4, 8, 16))
+    told |= (size == 4) & (distance == 8) & np.isin(expect, _MAY_GROW)
+    return np.where(told, distance, size).astype(np.uint8)
 
 
 _OPERAND = re.compile(r"[^\s,]+$")
