@@ -345,10 +345,11 @@ def token_streams(draw: st.DrawFn, max_tokens: int = 400) -> bytes:
         plan = draw(plans(max_waves=3, max_instructions=6))
         plan.target_cu = target_cu
         body = plan.writer().finish()[8:]
-    elif flavour == "noise":
-        body = draw(st.binary(min_size=1, max_size=max_tokens))
     else:
-        body = synthesize(draw(st.binary(min_size=8, max_size=4 * max_tokens)), target_cu)
+        # Left alone, hypothesis draws about ten bytes: no wave would live long.
+        least = draw(st.sampled_from((8, max_tokens, 2 * max_tokens, 3 * max_tokens)))
+        body = draw(st.binary(min_size=least, max_size=4 * max_tokens))
+        body = body[: max_tokens * 2] if flavour == "noise" else synthesize(body, target_cu)
     body = body or bytes(32)
     if draw(st.integers(0, 3)) == 0:
         body = body[: draw(st.integers(1, len(body)))]
