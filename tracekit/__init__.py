@@ -1,0 +1,36 @@
+"""Pipe occupancy from AMD CDNA thread traces, without a GPU or ROCm.
+
+>>> import tracekit
+>>> timeline = tracekit.open("traces/pingpong").timeline()
+>>> timeline.instructions.head()
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+__all__ = ["Capture", "FormatError", "Timeline", "TracekitError", "open"]
+
+if TYPE_CHECKING:
+    from tracekit.capture.capture import Capture
+    from tracekit.capture.opening import open_capture as open
+    from tracekit.errors import FormatError, TracekitError
+    from tracekit.timeline import Timeline
+
+_HOME = {
+    "Capture": ("tracekit.capture.capture", "Capture"),
+    "FormatError": ("tracekit.errors", "FormatError"),
+    "Timeline": ("tracekit.timeline", "Timeline"),
+    "TracekitError": ("tracekit.errors", "TracekitError"),
+    "open": ("tracekit.capture.opening", "open_capture"),
+}
+
+
+def __getattr__(name: str) -> object:
+    # numpy and pandas cost a third of a second: nothing is imported before it is used.
+    if name not in _HOME:
+        raise AttributeError(f"module 'tracekit' has no attribute {name!r}")
+    module, attribute = _HOME[name]
+    return getattr(import_module(module), attribute)

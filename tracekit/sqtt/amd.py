@@ -203,6 +203,7 @@ def amd_rows(
         duration=np.array(work.duration, np.int64)[keep],
         release=np.full(int(keep.sum()), -1, np.int64),
         category=np.array(work.category, np.uint8)[keep],
+        type=raw.type[keep],
         row=row[keep],
         wave_counts=wave_counts,
     )

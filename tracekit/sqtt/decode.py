@@ -27,7 +27,9 @@ def kind() -> str:
     return "native" if native_core() is not None else "pure Python"
 
 
-def decode(data: bytes | memoryview, target_cu: int, implementation: str | None = None) -> RawStream:
+def decode(
+    data: bytes | memoryview, target_cu: int, implementation: str | None = None
+) -> RawStream:
     """Raw facts of a stream (header included).
 
     ``implementation`` is "native" or "python"; by default native where it exists.

@@ -36,7 +36,7 @@ def exact_rows(
     """Rows in exact timing.
 
     ``row``: listing row per record (-1 unstitched); ``barrier``: per listing row, whether it
-    is s_barrier, with one False appended.  The time columns of ``raw`` are overwritten:
+    is s_barrier, with one False appended.  Columns of ``raw`` and ``row`` are overwritten:
     on a million instructions a second copy is what memory is short of.
     """
     release_column = np.full(raw.records, -1, np.int64)
@@ -55,8 +55,7 @@ def exact_rows(
         first[(firsts[waves] - start)[counts[waves] > 0]] = True
         released = releases(raw, row, barrier, first, rows)
         shift = turn[raw.epoch[rows]] + np.repeat(raw.waves["simd"][waves], counts[waves]) & 3
-        if len(raw.epochs["offset"]) == 0 or raw.epoch[start] < 0:
-            shift[raw.epoch[rows] < 0] = 4
+        shift[raw.epoch[rows] < 0] = 4
         ends = _true_end(raw, rows, lags[raw.type[rows] * np.intp(5) + shift], replayed)
         columns = _block(raw, rows, first, released, ends)
         keep = np.flatnonzero(~released)
@@ -64,7 +63,8 @@ def exact_rows(
         # ``to`` never runs ahead of ``rows``: what it overwrites has been read.
         where = row[rows][keep]
         raw.issue[to], raw.stall[to], raw.typed[to] = (c[keep] for c in columns[:3])
-        category[to], release_column[to], row[to] = columns[3][keep], columns[4][keep], where
+        raw.type[to], row[to] = raw.type[rows][keep], where
+        category[to], release_column[to] = columns[3][keep], columns[4][keep]
         if len(keep) < len(released):
             numbers = np.repeat(np.arange(wave_first, wave_last), counts[waves])
             np.subtract.at(wave_counts, numbers[released], 1)
@@ -75,6 +75,7 @@ def exact_rows(
         duration=raw.typed[:out],
         release=release_column[:out],
         category=category[:out],
+        type=raw.type[:out],
         row=row[:out],
         wave_counts=wave_counts,
     )

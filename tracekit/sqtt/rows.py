@@ -25,6 +25,7 @@ class Rows:
     duration: NDArray[np.int64]
     release: NDArray[np.int64]
     category: NDArray[np.uint8]
+    type: NDArray[np.uint8]
     row: NDArray[np.int32]
     wave_counts: NDArray[np.int64]
 

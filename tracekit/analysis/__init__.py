@@ -1,0 +1,1 @@
+"""Analyses: pure functions from a Timeline to a table; they read no file and print nothing."""

@@ -1,0 +1,194 @@
+"""Pipe occupancy per SIMD: is the matrix pipe busy, the vector pipe, both, neither?
+
+Occupancy of a pipe = busy cycles / window cycles, busy by execution (table cycles from the
+issue on), never by the issue window that the trace shows.  docs/metrics.md defines each
+column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.intervals import covered_twice, intersect, overlap_cycles, union
+from tracekit.analysis.simds import Simd, each_simd, matrix_use, vector_use
+from tracekit.analysis.window import Window, window_of
+from tracekit.isa.listing import Pipe
+from tracekit.timeline import Timeline
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    "se", "cu", "simd", "dispatch", "waves", "window", "start", "end", "window_cycles", "mfma",
+    "matrix_busy_cycles", "matrix_occupancy", "vector_busy_cycles", "vector_occupancy",
+    "coissued_cycles", "overlap_cycles", "matrix_idle_cycles", "neither_cycles",
+    "issue_window_cycles", "violations",
+)  # fmt: skip
+#: Columns that need the cost of every MFMA; null where one is unknown.
+MATRIX_COLUMNS = (
+    "matrix_busy_cycles", "matrix_occupancy", "overlap_cycles", "matrix_idle_cycles",
+    "neither_cycles", "violations",
+)  # fmt: skip
+_SUMMED = (
+    "waves", "window_cycles", "mfma", "matrix_busy_cycles", "vector_busy_cycles",
+    "coissued_cycles", "overlap_cycles", "matrix_idle_cycles", "neither_cycles",
+    "issue_window_cycles", "violations",
+)  # fmt: skip
+
+
+@dataclass
+class Occupancy:
+    """``rows`` per SIMD and ``totals`` per SE (columns COLUMNS; a total has no simd)."""
+
+    rows: pd.DataFrame
+    totals: pd.DataFrame
+    notes: list[str] = field(default_factory=list)
+
+
+def occupancy(timeline: Timeline, window: str = "span") -> Occupancy:
+    """Occupancy of every SIMD with traced waves over ``window`` (see analysis.window).
+
+    Occupancies are fractions of ``window_cycles``.  Matrix columns are null where the cost
+    of an executed MFMA is unknown (no listing, or an opcode that no table has).
+    """
+    import pandas as pd
+
+    rows: list[dict[str, object]] = []
+    window_notes: dict[str, None] = {}
+    for simd in each_simd(timeline):
+        chosen = window_of(timeline, simd, window)
+        if chosen.note:
+            window_notes[chosen.note] = None
+        rows.append(_row(simd, chosen))
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return Occupancy(table, _totals(table), [*_notes(timeline, table), *window_notes])
+
+
+def _row(simd: Simd, window: Window) -> dict[str, object]:
+    matrix = matrix_use(simd)
+    within = window.intervals
+    busy = intersect(matrix.busy, within)
+    start, end = vector_use(simd)
+    inside = overlap_cycles(start, end, within) > 0
+    start, end = start[inside], end[inside]
+    vector = intersect(union(start, end), within)
+    both = intersect(busy, vector).cycles
+    cycles = window.cycles
+    in_window = overlap_cycles(simd.issue, simd.issue + 1, within) > 0
+    mfma = in_window & (simd.pipe == Pipe.MATRIX)
+    known: dict[str, object] = {
+        "matrix_busy_cycles": busy.cycles,
+        "matrix_occupancy": busy.cycles / cycles if cycles else None,
+        "overlap_cycles": both,
+        "matrix_idle_cycles": cycles - busy.cycles,
+        "neither_cycles": cycles - busy.cycles - vector.cycles + both,
+        "violations": int(matrix.violations[in_window[matrix.order]].sum()),
+    }
+    if bool((mfma & (simd.cycles < 0)).any()):
+        known = dict.fromkeys(known)
+    return {
+        "se": simd.se,
+        "cu": simd.cu,
+        "simd": simd.simd,
+        "dispatch": simd.dispatch,
+        "waves": len(np.unique(simd.wave_key[in_window])),
+        "window": window.label,
+        "start": window.start,
+        "end": window.end,
+        "window_cycles": cycles,
+        "mfma": int(mfma.sum()),
+        "vector_busy_cycles": vector.cycles,
+        "vector_occupancy": vector.cycles / cycles if cycles else None,
+        "coissued_cycles": intersect(covered_twice(start, end), within).cycles,
+        "issue_window_cycles": int(simd.issue_cost[mfma].sum()),
+        **known,
+    }
+
+
+def _totals(table: pd.DataFrame) -> pd.DataFrame:
+    """Sums over the SIMDs of each SE and dispatch, occupancies over the summed windows."""
+    import pandas as pd
+
+    totals: list[dict[str, object]] = []
+    for (se, dispatch), group in table.groupby(["se", "dispatch"], sort=True):
+        total: dict[str, object] = {
+            "se": se, "cu": group["cu"].iloc[0], "dispatch": dispatch,
+            "window": group["window"].iloc[0],
+            "start": group["start"].min(), "end": group["end"].max(),
+        }  # fmt: skip
+        for name in _SUMMED:
+            total[name] = None if group[name].isna().any() else int(group[name].sum())
+        for pipe in ("matrix", "vector"):
+            busy, cycles = total[f"{pipe}_busy_cycles"], total["window_cycles"]
+            known = isinstance(busy, int) and isinstance(cycles, int) and cycles > 0
+            total[f"{pipe}_occupancy"] = busy / cycles if known else None  # type: ignore[operator]
+        totals.append(total)
+    return pd.DataFrame(totals, columns=[name for name in COLUMNS if name != "simd"])
+
+
+def _notes(timeline: Timeline, table: pd.DataFrame) -> list[str]:
+    """What a reader must know before believing the table."""
+    notes: list[str] = []
+    if not len(table):
+        return [no_instructions(timeline)]
+    notes += _unknown_costs(timeline)
+    if not table["mfma"].any() and not table[list(MATRIX_COLUMNS)].isna().any().any():
+        static = int((timeline.listing.pipe == Pipe.MATRIX).sum())
+        having = f"the listing has {static}; no wave reached one" if static else "it has none"
+        notes.append(f"no MFMA was executed by the traced waves ({having})")
+    missing = [
+        f"SE {se}: SIMD {', '.join(map(str, sorted(set(range(4)) - set(group))))}"
+        for se, group in table.groupby("se")["simd"]
+        if len(set(group)) < 4
+    ]
+    if missing:
+        notes.append(f"no traced wave on {'; '.join(missing)} (no row for them)")
+    return notes
+
+
+def no_instructions(timeline: Timeline) -> str:
+    """Why there is nothing to report, and what to try."""
+    where = ", ".join(
+        f"SE {se} CU {cu}"
+        for se, cu in timeline.streams[["se", "target_cu"]]
+        .drop_duplicates()
+        .to_numpy()[:4]
+        .tolist()
+        if cu >= 0
+    )
+    busy = sorted(set(timeline.occupancy["cu"].tolist()))
+    elsewhere = f"; waves ran on CU {', '.join(map(str, busy))}" if busy else ""
+    return (
+        f"no wave ran on the traced CU ({where or 'none known'}{elsewhere}): try another CU with "
+        "--att-target-cu, more engines with --att-shader-engine-mask, or a larger grid"
+    )
+
+
+def _unknown_costs(timeline: Timeline) -> list[str]:
+    """MFMAs whose cycles no table gives, by name and count."""
+    table, listing = timeline.instructions, timeline.listing
+    row = table["row"].to_numpy()
+    notes: list[str] = []
+    unknown = (listing.pipe == Pipe.MATRIX) & (listing.cycles < 0)
+    executed = np.bincount(row[row >= 0], minlength=len(listing))
+    names: dict[str, int] = {}
+    for i in np.flatnonzero(unknown & (executed > 0)).tolist():
+        name = listing.text[i].split()[0]
+        names[name] = names.get(name, 0) + int(executed[i])
+    notes += [
+        f"{name}: executed {count} times, cycles on {timeline.arch.name} unknown; matrix columns "
+        "are empty"
+        for name, count in names.items()
+    ]
+    lost = int((row < 0).sum())
+    if len(listing) == 0:
+        notes.append(
+            "no listing: counts and vector pipe are from token types alone; matrix cycles need "
+            "one (--listing)"
+        )
+    elif lost:
+        notes.append(f"{lost} of {len(row)} instructions have no program counter")
+    return notes

@@ -1,0 +1,402 @@
+"""Streams to tables: decode each SE, stitch, time, and lay the columns side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracekit.isa.classify import Expect
+from tracekit.isa.listing import Listing
+from tracekit.sqtt import amd, exact, phase
+from tracekit.sqtt.decode import decode
+from tracekit.sqtt.layout import Misc
+from tracekit.sqtt.raw import RawStream, WaveFlag
+from tracekit.sqtt.registers import LoadedObject, Registers, read_registers
+from tracekit.sqtt.side import counters, markers, occupancy, wave_starts
+from tracekit.sqtt.stitch import Stitched, StitchTable, stitch
+from tracekit.states import exact_states
+from tracekit.timeline import COLUMNS, STATES, Timeline, frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.capture.capture import Capture, Stream
+
+Columns = dict[str, object]
+
+#: A byte offset past any token, before registers.FOREVER.
+_STREAM_END = 1 << 61
+
+
+@dataclass(frozen=True)
+class ListingTables:
+    """What the passes need of a listing, made once for all streams."""
+
+    listing: Listing
+    stitch: StitchTable
+    barrier: NDArray[np.bool_]  # with one False appended, as are the next two
+    scaled: NDArray[np.bool_]
+    code_object: NDArray[np.int32]
+    vaddr: NDArray[np.int64]
+    line: NDArray[np.int32]
+    text_code: NDArray[np.int32]
+    texts: list[str]
+
+    @classmethod
+    def of(cls, listing: Listing) -> ListingTables:
+        codes: dict[str, int] = {}
+        text_code = [codes.setdefault(text, len(codes)) for text in listing.text]
+        return cls(
+            listing=listing,
+            stitch=StitchTable.of(listing),
+            barrier=np.append(listing.expect == Expect.BARRIER, False),
+            scaled=np.append(listing.expect == Expect.MFMA_SCALE, False),
+            code_object=np.append(listing.code_object, np.int32(0)),
+            vaddr=np.append(listing.vaddr, np.int64(-1)),
+            line=np.append(listing.line, np.int32(-1)),
+            text_code=np.array([*text_code, -1], np.int32),
+            texts=list(codes),
+        )
+
+
+def assemble(
+    capture: Capture, timing: str = "exact", se: int | None = None, decoder: str | None = None
+) -> Timeline:
+    """The timeline of a capture with raw streams.
+
+    ``timing``: "exact" or "amd"; ``se``: decode this shader engine only; ``decoder``:
+    "native" or "python" (default: native where it was built).
+    """
+    streams = [s for s in capture.streams if se is None or s.se == se]
+    tables = ListingTables.of(
+        capture.complete_listing(lambda: _objects_run(capture, streams, decoder))
+    )
+    parts: dict[str, list[Columns]] = {name: [] for name in COLUMNS}
+    notes = list(capture.notes)
+    for stream, raw in _decoded(streams, decoder):
+        _Assembly(capture, stream, raw, tables, timing, parts, notes).add()
+    made = join_tables(parts, tables.texts)
+    states = made.pop("states")
+    return Timeline(
+        capture=capture.name,
+        timing=timing,
+        arch=capture.arch,
+        listing=tables.listing,
+        **made,
+        counter_names=list(capture.counter_names),
+        notes=notes,
+        simulated=capture.simulated,
+        synthetic=capture.synthetic,
+        _make_states=exact_states,
+        _states=states if timing == "amd" else None,
+    )
+
+
+def _decoded(streams: list[Stream], decoder: str | None) -> Iterator[tuple[Stream, RawStream]]:
+    """Decode ahead on all cores, but hold no more than a few results."""
+    workers = min(len(streams), os.cpu_count() or 1) or 1
+
+    def work(stream: Stream) -> RawStream:
+        return decode(stream.read(), stream.header.target_cu, decoder)
+
+    if workers == 1:
+        for stream in streams:
+            yield stream, work(stream)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        queue: list[tuple[Stream, Future[RawStream]]] = []
+        for stream in streams:
+            queue.append((stream, pool.submit(work, stream)))
+            if len(queue) > workers:
+                first, result = queue.pop(0)
+                yield first, result.result()
+                del result
+        while queue:
+            first, result = queue.pop(0)
+            yield first, result.result()
+
+
+def _objects_run(capture: Capture, streams: list[Stream], decoder: str | None) -> set[int]:
+    """Ids of the code objects that traced waves enter."""
+    found: set[int] = set()
+    for _, raw in _decoded(streams, decoder):
+        registers = stream_registers(capture, raw)
+        starts = wave_starts(raw, registers)
+        at = starts.position(raw.waves["start_offset"])
+        found.update(starts.code_object[at].tolist())
+        jumps = raw.anchors[:, 2][raw.anchors[:, 2] >= 0]
+        found.update(registers.resolve(pc, _STREAM_END)[0] for pc in np.unique(jumps).tolist())
+    return found - {0}
+
+
+def stream_registers(capture: Capture, raw: RawStream) -> Registers:
+    """Register writes of a stream; the capture's load bases override its load records."""
+    registers = read_registers(raw)
+    for number, address in capture.load_bases.items():
+        size = capture.load_size(number)
+        known = [o for o in registers.objects if o.id != number]
+        registers.objects = [LoadedObject(number, address, size, True, 0), *known]
+    return registers
+
+
+class _Assembly:
+    """One stream on its way into the tables."""
+
+    def __init__(
+        self,
+        capture: Capture,
+        stream: Stream,
+        raw: RawStream,
+        tables: ListingTables,
+        timing: str,
+        parts: dict[str, list[Columns]],
+        notes: list[str],
+    ) -> None:
+        self.stream, self.raw, self.tables, self.timing = stream, raw, tables, timing
+        self.parts, self.notes = parts, notes
+        self.registers = stream_registers(capture, raw)
+        self.phase = phase.fit(raw)
+
+    def add(self) -> None:
+        raw, registers = self.raw, self.registers
+        starts = wave_starts(raw, registers)
+        order = starts.position(raw.waves["start_offset"])
+        code_object, entry = starts.code_object[order], starts.entry[order]
+        dispatch = self._dispatch(starts.dispatch)
+        self._registers(dispatch_ids=self._dispatch(np.arange(len(registers.dispatches))))
+        se = self.stream.se
+        self.parts["occupancy"].append(occupancy(raw, starts, dispatch, se))
+        self.parts["markers"].append(markers(raw, se))
+        self.parts["counters"].append(counters(raw, se))
+        if not raw.records and not len(order):
+            self._stream(None)
+            return
+        start_row = np.array(
+            [
+                self.tables.listing.row_of(*where)
+                for where in zip(code_object.tolist(), entry.tolist(), strict=True)
+            ],
+            np.int32,
+        )
+        stitched = stitch(raw, self.tables.stitch, start_row, self._anchor_rows())
+        rows = self._rows(stitched)
+        wave_counts = rows.wave_counts
+        self._waves(wave_counts, rows.row, dispatch[order], code_object, entry)
+        self._instructions(rows, wave_counts, dispatch[order])
+        self._stream(stitched)
+
+    def _dispatch(self, ordinal: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Dispatch ids: that of the file for the first dispatch, counting on from there.
+
+        The ordinal counts the dispatches that launched waves, so that the empty ones
+        (cache flushes between kernels) take no number.
+        """
+        if not len(self.registers.dispatches):
+            return np.full(len(ordinal), self.stream.dispatch, np.int64)
+        return self.stream.dispatch + np.maximum(ordinal, 0)
+
+    def _anchor_rows(self) -> NDArray[np.int32]:
+        rows = []
+        for address in self.raw.anchors[:, 2].tolist():
+            known = address >= 0
+            # An anchor's object must be loaded at that time; by the end of the stream is
+            # the best that is known without the token's offset.
+            where = self.registers.resolve(address, _STREAM_END) if known else (0, -1)
+            rows.append(self.tables.listing.row_of(*where))
+        return np.array(rows, np.int32)
+
+    def _rows(self, stitched: Stitched) -> exact.Rows:
+        if self.timing == "exact":
+            return exact.exact_rows(self.raw, stitched.row, self.tables.barrier, self.phase)
+        made = amd.amd_rows(self.raw, stitched.row, self.tables.barrier, self.tables.scaled)
+        self._amd_states(made.timelines)
+        return made.rows
+
+    def _waves(
+        self,
+        wave_counts: NDArray[np.int64],
+        row: NDArray[np.int32],
+        dispatch: NDArray[np.int64],
+        code_object: NDArray[np.int64],
+        entry: NDArray[np.int64],
+    ) -> None:
+        waves = self.raw.waves
+        # Stitched rows of each wave: a running sum read at its ends.
+        sums = np.append(0, np.cumsum(row >= 0))
+        bounds = np.append(0, np.cumsum(wave_counts))
+        flags = waves["flags"]
+        good = flags & (WaveFlag.COMPLETE | WaveFlag.PACKETS_LOST | WaveFlag.LOST_END)
+        n = len(flags)
+        self.parts["waves"].append(
+            {
+                "se": np.full(n, self.stream.se),
+                "cu": np.full(n, self.stream.header.target_cu),
+                "simd": waves["simd"],
+                "slot": waves["slot"],
+                "wave": waves["index"],
+                "begin": waves["begin"],
+                "end": waves["end"],
+                "instructions": wave_counts,
+                "stitched": sums[bounds[1:]] - sums[bounds[:-1]],
+                "complete": good == WaveFlag.COMPLETE,
+                "dispatch": dispatch,
+                "code_object": code_object,
+                "entry": entry,
+                "flags": flags,
+            }
+        )
+
+    def _instructions(
+        self, rows: exact.Rows, wave_counts: NDArray[np.int64], dispatch: NDArray[np.int64]
+    ) -> None:
+        waves, tables, n = self.raw.waves, self.tables, len(rows.time)
+
+        def of_wave(values: NDArray[np.int64], dtype: str) -> NDArray[np.generic]:
+            return np.repeat(values.astype(dtype), wave_counts)
+
+        self.parts["instructions"].append(
+            {
+                "se": np.full(n, self.stream.se, np.int16),
+                "cu": np.full(n, self.stream.header.target_cu, np.int8),
+                "simd": of_wave(waves["simd"], "int8"),
+                "slot": of_wave(waves["slot"], "int8"),
+                "wave": of_wave(waves["index"], "int32"),
+                "time": rows.time,
+                "category": rows.category.view(np.int8),
+                "stall": rows.stall,
+                "duration": rows.duration,
+                "code_object": tables.code_object[rows.row],
+                "vaddr": tables.vaddr[rows.row],
+                "line": tables.line[rows.row],
+                "instruction": tables.text_code[rows.row],
+                "release": rows.release,
+                "dispatch": of_wave(dispatch, "int32"),
+                "row": rows.row,
+                "type": rows.type.view(np.int8),
+            }
+        )
+
+    def _amd_states(self, timelines: list[list[tuple[int, int]]]) -> None:
+        waves = self.raw.waves
+        counts = np.array([len(line) for line in timelines], np.int64)
+        entries = np.array([e for line in timelines for e in line], np.int64).reshape(-1, 2)
+        # Each wave's states follow one another from its begin.
+        before = np.cumsum(entries[:, 1]) - entries[:, 1]
+        heads = np.append(before, 0)[np.cumsum(counts) - counts]
+        begin = before + np.repeat(waves["begin"] - heads, counts)
+        columns: Columns = {
+            name: np.repeat(waves[source], counts)
+            for name, source in (("simd", "simd"), ("slot", "slot"), ("wave", "index"))
+        }
+        columns["se"] = np.full(len(entries), self.stream.se)
+        columns["cu"] = np.full(len(entries), self.stream.header.target_cu)
+        columns |= {"state": entries[:, 0].astype(np.int8), "begin": begin}
+        columns["duration"] = entries[:, 1]
+        self.parts["states"].append(columns)
+
+    def _registers(self, dispatch_ids: NDArray[np.int64]) -> None:
+        registers, se = self.registers, self.stream.se
+        self.parts["clock"].append(
+            {
+                "se": np.full(len(registers.realtime), se),
+                "time": np.array([t for t, _ in registers.realtime], np.int64),
+                "realtime": np.array([r for _, r in registers.realtime], np.int64),
+                "frequency_hz": np.full(len(registers.realtime), registers.realtime_hz),
+            }
+        )
+        records = registers.dispatches
+        where = [registers.resolve(d.pc, d.offset) for d in records]
+        names = [kernel_name(self.tables.listing, *w) for w in where]
+        self.parts["dispatches"].append(
+            {
+                "dispatch": dispatch_ids,
+                "se": np.full(len(records), se),
+                "time": np.array([d.time for d in records], np.int64),
+                "me": np.array([d.me for d in records], np.int8),
+                "pipe": np.array([d.pipe for d in records], np.int8),
+                "code_object": np.array([w[0] for w in where], np.int64),
+                "entry": np.array([w[1] for w in where], np.int64),
+                "kernel": names,
+                "threads_x": np.array([d.threads[0] for d in records], np.int32),
+                "threads_y": np.array([d.threads[1] for d in records], np.int32),
+                "threads_z": np.array([d.threads[2] for d in records], np.int32),
+                "lds_bytes": np.array([d.lds_bytes for d in records], np.int32),
+                "vgprs": np.array([d.vgprs for d in records], np.int32),
+                "user_sgprs": np.array([d.user_sgprs for d in records], np.int32),
+                "scratch": np.array([d.scratch for d in records], bool),
+            }
+        )
+
+    def _stream(self, stitched: Stitched | None) -> None:
+        raw, stream = self.raw, self.stream
+        base = raw.epochs["base"]
+        constant = self.phase.constant
+        instructions = int(raw.inst_counts.sum() + raw.state_counts[3])
+        if self.parts["instructions"] and stitched is not None:
+            instructions = len(self.parts["instructions"][-1]["time"])  # type: ignore[arg-type]
+        self.parts["streams"].append(
+            {
+                "se": [stream.se],
+                "dispatch": [stream.dispatch],
+                "file": [stream.name],
+                "bytes": [stream.size],
+                "target_cu": [stream.header.target_cu],
+                "simd_mask": [stream.header.simd_mask],
+                "instructions": [instructions],
+                "base": [int(base[0]) if len(base) else -1],
+                "phase": [-1 if constant is None else constant],
+                "truncated_at": [raw.truncated_at],
+                "packets_lost": [int(raw.misc_counts[Misc.PACKET_LOST])],
+                "tt_stalls": [int(raw.misc_counts[Misc.TT_STALL_BEGIN])],
+                "illegal_tokens": [raw.illegal_tokens],
+                "orphan_tokens": [raw.orphan_tokens],
+                "resynchronised": [int(stitched.resynchronised.sum()) if stitched else 0],
+                "swapped": [int(stitched.swapped.sum()) if stitched else 0],
+            }
+        )
+        if raw.truncated_at >= 0:
+            self.notes.append(
+                f"{stream.name}: byte {raw.truncated_at:#x}: a token runs past the end; what "
+                "precedes the cut was decoded (the buffer was probably full)"
+            )
+
+
+def kernel_name(listing: Listing, code_object: int, entry: int) -> str:
+    """Symbol whose code the entry is in (with kernarg preload it is symbol + 0x100)."""
+    for symbol in listing.symbols:
+        if symbol.code_object == code_object and symbol.vaddr in (entry, entry - 0x100):
+            return symbol.demangled or symbol.name
+    return f"{code_object} / {entry:#x}"
+
+
+def join_tables(parts: dict[str, list[Columns]], texts: list[str]) -> dict[str, pd.DataFrame]:
+    """Every table of ``parts``; ``texts`` are the categories of the instruction column."""
+    return {name: _join(name, parts[name], texts) for name in COLUMNS}
+
+
+def _join(name: str, parts: list[Columns], texts: list[str]) -> pd.DataFrame:
+    """One table of the parts of all streams, column by column to keep the peak low."""
+    import pandas as pd
+
+    joined: Columns = {}
+    for column, (dtype, _) in COLUMNS[name].items():
+        pieces = [part.pop(column) for part in parts]
+        if dtype == "str":
+            joined[column] = [value for piece in pieces for value in piece]  # type: ignore[attr-defined]
+            continue
+        kind = {"category": "int32"}.get(dtype, dtype)
+        arrays = [np.asarray(piece, kind) for piece in pieces]
+        del pieces
+        values = arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0, kind), *arrays])
+        if dtype == "category":
+            labels = list(STATES) if column == "state" else texts
+            joined[column] = pd.Categorical.from_codes(values, categories=labels)
+        else:
+            joined[column] = values
+    return frame(name, joined)

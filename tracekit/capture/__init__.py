@@ -1,0 +1,1 @@
+"""Find and open what people have: streams, decoded directories, listings, metadata."""

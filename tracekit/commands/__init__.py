@@ -1,0 +1,9 @@
+"""Subcommands: one module each, whose ``command`` is a click command, and a line here."""
+
+#: name -> one-line help, in the order of ``tracekit --help``.
+COMMANDS = {
+    "info": "What a capture holds: streams, kernels, waves, architecture.",
+    "occupancy": "How busy the matrix pipe and the vector pipe of each SIMD are.",
+    "waves": "One row per traced wave.",
+    "instructions": "One row per executed instruction.",
+}

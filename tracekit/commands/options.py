@@ -1,0 +1,111 @@
+"""Options that several commands share, and what they open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from tracekit.timeline import Timeline
+
+Decorated = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the data comes from and which part of it is wanted."""
+
+    paths: tuple[str, ...]
+    timing: str
+    listing: tuple[str, ...]
+    load_base: tuple[str, ...]
+    arch: str | None
+    filters: dict[str, int | None]
+
+    def captures(self) -> list[list[str]]:
+        """Paths of each capture: streams given together are one, directories are one each."""
+        if all(Path(path).is_file() for path in self.paths):
+            return [list(self.paths)]
+        return [[path] for path in self.paths]
+
+    def timeline(self, paths: list[str]) -> Timeline:
+        from tracekit.capture.opening import open_capture
+
+        capture = open_capture(
+            paths, listing=self.listing, load_base=bases(self.load_base), arch=self.arch
+        )
+        return capture.timeline(self.timing, se=self.filters["se"]).select(**self.filters)
+
+    def timelines(self) -> list[Timeline]:
+        return [self.timeline(paths) for paths in self.captures()]
+
+
+def bases(options: tuple[str, ...]) -> dict[int, int]:
+    """``ID=ADDR`` options as numbers."""
+    found: dict[int, int] = {}
+    for option in options:
+        number, _, address = option.partition("=")
+        try:
+            found[int(number)] = int(address, 0)
+        except ValueError:
+            raise click.BadParameter(
+                f"expected ID=ADDR (as 4=0x7f0000000000), found {option!r}",
+                param_hint="--load-base",
+            ) from None
+    return found
+
+
+_FILTERS = {
+    "se": "shader engine",
+    "cu": "compute unit",
+    "simd": "SIMD (0-3)",
+    "slot": "wave slot",
+    "wave": "n-th wave of its slot, from 0",
+    "dispatch": "dispatch id",
+}
+
+
+def source_options(function: Decorated) -> Decorated:
+    """PATH and the options that say how to read it; passes ``source``."""
+
+    def wrapper(paths: tuple[str, ...], timing: str, listing: tuple[str, ...],
+                load_base: tuple[str, ...], arch: str | None, **rest: Any) -> Any:  # fmt: skip
+        filters = {name: rest.pop(name) for name in _FILTERS}
+        return function(Source(paths, timing, listing, load_base, arch, filters), **rest)
+
+    decorated: Decorated = wrapper
+    for name, what in reversed(_FILTERS.items()):
+        decorated = click.option(f"--{name}", type=int, help=f"Only this {what}.")(decorated)
+    decorated = click.option(
+        "--arch", metavar="GFX", help="Architecture, where nothing in the capture tells it."
+    )(decorated)
+    decorated = click.option(
+        "--load-base", multiple=True, metavar="ID=ADDR",
+        help="Address where code object ID was loaded (overrides the stream).",
+    )(decorated)  # fmt: skip
+    decorated = click.option(
+        "--listing", multiple=True, metavar="[ID=]PATH",
+        help="Listing to use: code.json, ui_output directory or ELF code object.",
+    )(decorated)  # fmt: skip
+    decorated = click.option(
+        "--timing", type=click.Choice(["exact", "amd"]), default="exact", show_default=True,
+        help="exact: what the tokens say; amd: the rows that AMD's decoder ships.",
+    )(decorated)  # fmt: skip
+    decorated = click.argument(
+        "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True)
+    )(decorated)
+    wrapper.__doc__, wrapper.__name__ = function.__doc__, function.__name__
+    return decorated
+
+
+def window_option(default: str = "span") -> Callable[[Decorated], Decorated]:
+    """``--window``."""
+    return click.option(
+        "--window", default=default, show_default=True, metavar="WINDOW",
+        help="span (first issue to last issue + 4 of the SIMD), START:END in cycles, "
+        "START%:END% of the span, or marker:NAME.",
+    )  # fmt: skip
