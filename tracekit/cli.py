@@ -35,11 +35,12 @@ def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if not value or ctx.resilient_parsing:
         return
     from tracekit.isa.arch import ARCHS
-    from tracekit.isa.disassembler import describe
+    from tracekit.isa.disassembler import available
     from tracekit.sqtt.decode import kind
 
+    llvm = available() or "not found (pip install tracekit[isa])"
     click.echo(
-        f"tracekit {__version__}\ndecoder: {kind()}\nLLVM: {describe()}\nchips: {', '.join(ARCHS)}"
+        f"tracekit {__version__}\ndecoder: {kind()}\nLLVM: {llvm}\nchips: {', '.join(ARCHS)}"
     )
     ctx.exit()
 

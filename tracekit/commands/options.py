@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,7 @@ _FILTERS = {
 def source_options(function: Decorated) -> Decorated:
     """PATH and the options that say how to read it; passes ``source``."""
 
+    @wraps(function)
     def wrapper(paths: tuple[str, ...], timing: str, listing: tuple[str, ...],
                 load_base: tuple[str, ...], arch: str | None, **rest: Any) -> Any:  # fmt: skip
         filters = {name: rest.pop(name) for name in _FILTERS}
@@ -98,7 +100,6 @@ def source_options(function: Decorated) -> Decorated:
     decorated = click.argument(
         "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True)
     )(decorated)
-    wrapper.__doc__, wrapper.__name__ = function.__doc__, function.__name__
     return decorated
 
 

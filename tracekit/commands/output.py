@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -177,6 +178,7 @@ def _rich_table(
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """--csv, --json, -o, --force, --all, -q; passes ``output``."""
 
+    @wraps(function)
     def wrapper(*arguments: Any, as_csv: bool, as_json: bool, path: str | None, force: bool,
                 everything: bool, quiet: bool, **rest: Any) -> Any:  # fmt: skip
         if as_csv and as_json:
@@ -199,5 +201,4 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout."),
     ):  # fmt: skip
         decorated = option(decorated)
-    wrapper.__doc__, wrapper.__name__ = function.__doc__, function.__name__
     return decorated

@@ -13,7 +13,6 @@ from enum import IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-
 #: Lags from this many 4-cycle ticks on share one bin of ``lag_counts``.
 LAG_BINS = 16
 

@@ -66,9 +66,7 @@ class StitchTable:
         flow = np.array([_FLOW_OF.get(Expect(e), Flow.FALL) for e in listing.expect.tolist()], "u1")
         calls = [text.startswith("s_call") for text in listing.text]
         flow[np.array(calls, bool) & (listing.target >= 0)] = Flow.CALL
-        return cls(
-            listing.accept, np.array(strict, np.uint64), listing.next, listing.target, flow
-        )
+        return cls(listing.accept, np.array(strict, np.uint64), listing.next, listing.target, flow)
 
 
 @dataclass
