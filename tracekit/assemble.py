@@ -18,10 +18,11 @@ from tracekit.sqtt.decode import decode
 from tracekit.sqtt.layout import Misc
 from tracekit.sqtt.raw import RawStream, WaveFlag
 from tracekit.sqtt.registers import LoadedObject, Registers, read_registers
+from tracekit.sqtt.rows import Rows
 from tracekit.sqtt.side import counters, markers, occupancy, wave_starts
 from tracekit.sqtt.stitch import Stitched, StitchTable, stitch
 from tracekit.states import exact_states
-from tracekit.timeline import COLUMNS, STATES, Timeline, frame
+from tracekit.timeline import COLUMNS, STATES, Timeline, categorical, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,20 +82,48 @@ def assemble(
     notes = list(capture.notes)
     for stream, raw in _decoded(streams, decoder):
         _Assembly(capture, stream, raw, tables, timing, parts, notes).add()
-    made = join_tables(parts, tables.texts)
-    states = made.pop("states")
+    return timeline_of(capture, timing, tables, parts, notes)
+
+
+def timeline_of(
+    capture: Capture,
+    timing: str,
+    tables: ListingTables,
+    parts: dict[str, list[Columns]],
+    notes: list[str],
+    *,
+    decoded: bool = False,
+) -> Timeline:
+    """A timeline of the columns of all parts.
+
+    States come with the parts where AMD's timing made them; in exact timing they follow
+    from the rows.
+    """
+    own_states = decoded or timing == "amd"
+
+    def table(name: str) -> pd.DataFrame:
+        return _join(name, parts[name], tables.texts)
+
     return Timeline(
         capture=capture.name,
         timing=timing,
         arch=capture.arch,
         listing=tables.listing,
-        **made,
+        waves=table("waves"),
+        instructions=table("instructions"),
+        occupancy=table("occupancy"),
+        markers=table("markers"),
+        counters=table("counters"),
+        clock=table("clock"),
+        dispatches=table("dispatches"),
+        streams=table("streams"),
+        _states=table("states") if own_states else None,
+        _make_states=exact_states,
         counter_names=list(capture.counter_names),
         notes=notes,
         simulated=capture.simulated,
         synthetic=capture.synthetic,
-        _make_states=exact_states,
-        _states=states if timing == "amd" else None,
+        decoded=decoded,
     )
 
 
@@ -211,7 +240,7 @@ class _Assembly:
             rows.append(self.tables.listing.row_of(*where))
         return np.array(rows, np.int32)
 
-    def _rows(self, stitched: Stitched) -> exact.Rows:
+    def _rows(self, stitched: Stitched) -> Rows:
         if self.timing == "exact":
             return exact.exact_rows(self.raw, stitched.row, self.tables.barrier, self.phase)
         made = amd.amd_rows(self.raw, stitched.row, self.tables.barrier, self.tables.scaled)
@@ -253,7 +282,7 @@ class _Assembly:
         )
 
     def _instructions(
-        self, rows: exact.Rows, wave_counts: NDArray[np.int64], dispatch: NDArray[np.int64]
+        self, rows: Rows, wave_counts: NDArray[np.int64], dispatch: NDArray[np.int64]
     ) -> None:
         waves, tables, n = self.raw.waves, self.tables, len(rows.time)
 
@@ -375,15 +404,8 @@ def kernel_name(listing: Listing, code_object: int, entry: int) -> str:
     return f"{code_object} / {entry:#x}"
 
 
-def join_tables(parts: dict[str, list[Columns]], texts: list[str]) -> dict[str, pd.DataFrame]:
-    """Every table of ``parts``; ``texts`` are the categories of the instruction column."""
-    return {name: _join(name, parts[name], texts) for name in COLUMNS}
-
-
 def _join(name: str, parts: list[Columns], texts: list[str]) -> pd.DataFrame:
     """One table of the parts of all streams, column by column to keep the peak low."""
-    import pandas as pd
-
     joined: Columns = {}
     for column, (dtype, _) in COLUMNS[name].items():
         pieces = [part.pop(column) for part in parts]
@@ -395,8 +417,7 @@ def _join(name: str, parts: list[Columns], texts: list[str]) -> pd.DataFrame:
         del pieces
         values = arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0, kind), *arrays])
         if dtype == "category":
-            labels = list(STATES) if column == "state" else texts
-            joined[column] = pd.Categorical.from_codes(values, categories=labels)
+            joined[column] = categorical(values, STATES if column == "state" else texts)
         else:
             joined[column] = values
     return frame(name, joined)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.assemble import Columns, ListingTables, join_tables
+from tracekit.assemble import Columns, ListingTables, timeline_of
 from tracekit.capture.names import decoded_ids
 from tracekit.capture.surroundings import read_json
 from tracekit.errors import FormatError, TracekitError
@@ -80,21 +80,8 @@ class _Reader:
         self._counters()
         self._clock()
         self._streams()
-        made = join_tables(self.parts, self.tables.texts)
-        states = made.pop("states")
-        capture = self.capture
-        return Timeline(
-            capture=capture.name,
-            timing=self.timing,
-            arch=capture.arch,
-            listing=self.tables.listing,
-            **made,
-            counter_names=list(capture.counter_names),
-            notes=self.notes,
-            simulated=capture.simulated,
-            synthetic=capture.synthetic,
-            decoded=True,
-            _states=states,
+        return timeline_of(
+            self.capture, self.timing, self.tables, self.parts, self.notes, decoded=True
         )
 
     def _json(self, name: str, default: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.sqtt.layout import Category
-from tracekit.timeline import STATES, Timeline, frame
+from tracekit.timeline import STATES, Timeline, categorical, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +23,6 @@ IDLE, EXEC, WAIT, STALL = 1, 2, 3, 4
 
 def exact_states(timeline: Timeline) -> pd.DataFrame:
     """The ``states`` table of a timeline in exact timing."""
-    import pandas as pd
-
     table, waves = timeline.instructions, timeline.waves
     counts = waves["instructions"].to_numpy()
     wave_of = np.repeat(np.arange(len(waves)), counts)
@@ -49,7 +47,7 @@ def exact_states(timeline: Timeline) -> pd.DataFrame:
     columns: dict[str, object] = {
         name: waves[name].to_numpy()[wave] for name in ("se", "cu", "simd", "slot", "wave")
     }
-    columns["state"] = pd.Categorical.from_codes(state[fresh], categories=list(STATES))
+    columns["state"] = categorical(state[fresh], STATES)
     columns["begin"], columns["duration"] = begin[fresh], total
     return frame("states", columns)
 

@@ -7,9 +7,9 @@ value it holds -1 (integers) or NaN (instruction).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,6 +155,13 @@ def frame(table: str, columns: dict[str, object]) -> pd.DataFrame:
     return pd.DataFrame(data, copy=False)
 
 
+def categorical(codes: NDArray[np.integer[Any]], labels: Sequence[str]) -> pd.Categorical[Any]:
+    """A categorical column of ``codes`` into ``labels`` (-1: no value)."""
+    import pandas as pd
+
+    return pd.Categorical.from_codes(codes, categories=pd.Index(list(labels)))
+
+
 @dataclass
 class Timeline:
     """Tables of one capture (``COLUMNS`` documents each column with its unit).
@@ -175,14 +182,14 @@ class Timeline:
     clock: pd.DataFrame
     dispatches: pd.DataFrame
     streams: pd.DataFrame
+    _states: pd.DataFrame | None = None
+    _make_states: Callable[[Timeline], pd.DataFrame] | None = None
     counter_names: list[str] = field(default_factory=list)
     marker_names: dict[int, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     simulated: bool = False
     synthetic: bool = False
     decoded: bool = False
-    _make_states: Callable[[Timeline], pd.DataFrame] | None = None
-    _states: pd.DataFrame | None = None
 
     @property
     def states(self) -> pd.DataFrame:
@@ -203,8 +210,16 @@ class Timeline:
                     mask &= (table[name] == value).to_numpy()
             return table if mask.all() else table[mask].reset_index(drop=True)
 
-        tables = ("waves", "instructions", "occupancy", "markers", "counters", "clock",
-                  "dispatches", "streams")  # fmt: skip
-        chosen = {name: part(getattr(self, name)) for name in tables}
-        states = None if self._states is None else part(self._states)
-        return replace(self, **chosen, notes=list(self.notes), _states=states)
+        return replace(
+            self,
+            waves=part(self.waves),
+            instructions=part(self.instructions),
+            occupancy=part(self.occupancy),
+            markers=part(self.markers),
+            counters=part(self.counters),
+            clock=part(self.clock),
+            dispatches=part(self.dispatches),
+            streams=part(self.streams),
+            notes=list(self.notes),
+            _states=None if self._states is None else part(self._states),
+        )

@@ -62,9 +62,9 @@ class _Pass:
         self.released: list[bool] = released.tolist()
         self.simd: list[int] = simd.tolist()
         self.offset: list[int] = _AMD_OFFSET[raw.type].tolist()
-        self.time = list(self.issue)
-        self.duration = [0] * n
-        self.stall = [0] * n
+        self.time: list[int] = list(self.issue)
+        self.duration: list[int] = [0] * n
+        self.stall: list[int] = [0] * n
         self.category: list[int] = np.array(CATEGORY_OF_TYPE)[raw.type].tolist()
         self.stalled = [False] * n  # a pending STALL was consumed by this record
         self.carried = [-1] * len(raw.waves["first"])  # STALL not yet earlier than an issue
