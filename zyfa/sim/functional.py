@@ -19,11 +19,12 @@ LIMIT = 50_000_000
 
 def issue(w: Wave, inst: Instruction, now: int) -> None:
     """Check hazards, execute, and record what was written. `w.next` is advanced."""
+    if inst.execute is None:
+        inst.build()
+        inst.board = hazards.Scoreboard(inst)
     board = inst.board
     hazards.check(w, inst, board, now)
     w.next = inst.index + 1
-    if inst.execute is None:
-        inst.build()
     vmem, lgkm = len(w.vmem), len(w.lgkm)
     inst.execute(w)
     hazards.note(w, inst, board, now)
@@ -41,7 +42,7 @@ def wait(w: Wave, inst: Instruction) -> None:
     drain(w, w.lgkm, counts.get("lgkmcnt"), inst)
 
 
-def drain(w: Wave, queue, count: int | None, inst: Instruction) -> None:  # noqa: ANN001
+def drain(w: Wave, queue, count: int | None, inst: Instruction) -> None:
     """Retire the oldest entries until `count` are left."""
     if count is None or len(queue) <= count:
         return

@@ -135,7 +135,7 @@ def passes(text: str) -> int:
     return {32: 8, 16: 4}[rows]
 
 
-def usage_syntax(text: str):  # noqa: ANN201
+def usage_syntax(text: str):
     from zyfa.sim.syntax import parse
 
     return parse(text)
@@ -152,11 +152,9 @@ def producer_kinds(text: str) -> tuple[Kind, Kind]:
         if TRANSCENDENTAL.match(stem):
             return Kind.TRANS, scalar
         picks = syntax.modifiers.get("op_sel", [0])
-        if (
-            HALF_WRITE.match(stem)
-            and picks[-1]
-            or syntax.modifiers.get("dst_sel", "DWORD") not in ("DWORD",)
-        ):
+        if (HALF_WRITE.match(stem) and picks[-1]) or syntax.modifiers.get(
+            "dst_sel", "DWORD"
+        ) not in ("DWORD",):
             return Kind.HALF, scalar
         return Kind.VALU, scalar
     if stem.startswith("s_setreg"):
@@ -223,9 +221,7 @@ def checks(text: str) -> list[tuple[int, int]]:
         out.append((EXEC, Role.DPP))
     half = HALF_WRITE.match(stem)
     for r in use.writes:
-        if r < SGPR and not half:
-            out.append((r, Role.WRITE))
-        elif r < SGPR:
+        if (r < SGPR and not half) or r < SGPR:
             out.append((r, Role.WRITE))
         else:
             out.append((r, Role.OTHER))
@@ -235,8 +231,20 @@ def checks(text: str) -> list[tuple[int, int]]:
 class Scoreboard:
     """The hazard bookkeeping of one static instruction, precomputed."""
 
-    __slots__ = ("accumulator", "checks", "is_matrix", "scalar_writes", "stem", "text", "vector_kind",
-                 "vector_writes", "war", "war_registers", "writes_by_valu", "scalar_kind")  # fmt: skip
+    __slots__ = (
+        "accumulator",
+        "checks",
+        "is_matrix",
+        "scalar_kind",
+        "scalar_writes",
+        "stem",
+        "text",
+        "vector_kind",
+        "vector_writes",
+        "war",
+        "war_registers",
+        "writes_by_valu",
+    )  # fmt: skip
 
     def __init__(self, inst: Instruction):
         text = inst.text
@@ -303,7 +311,7 @@ def _poisoned(w: Wave, inst: Instruction, register: int, producer: Instruction) 
     )
 
 
-def _raise(producer, inst, register, needed, found):  # noqa: ANN001, ANN202
+def _raise(producer, inst, register, needed, found):
     raise HazardError(producer.where, inst.where, name(register), needed, found)
 
 

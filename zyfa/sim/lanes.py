@@ -43,7 +43,7 @@ def dpp_pattern(inst: Instruction) -> tuple[np.ndarray, np.ndarray]:
         return row + modifiers["row_newbcast"], every
     if "row_bcast" in modifiers:
         width = modifiers["row_bcast"] + 1
-        return np.maximum(LANE // width * width - 1, 0), LANE >= width
+        return np.maximum(LANE // width * width - 1, 0), width <= LANE
     if "row_mirror" in modifiers:
         return row + 15 - column, every
     if "row_half_mirror" in modifiers:

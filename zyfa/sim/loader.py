@@ -14,7 +14,8 @@ from typing import Any
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from zyfa.sim import msgpack
+from tracekit.isa.arch import mach_name
+from tracekit.isa.msgpack import unpack
 from zyfa.sim.errors import SimError
 
 NT_AMDGPU_METADATA = 32
@@ -68,6 +69,7 @@ class CodeObject:
     segments: list[tuple[int, bytes]]
     text_address: int
     text: bytes
+    arch: str = "gfx950"
     kernels: dict[str, Kernel] = field(default_factory=dict)
 
     def kernel(self, name: str | None = None) -> Kernel:
@@ -101,7 +103,10 @@ def load(source: bytes | str | Path) -> CodeObject:
         raise SimError("the code object has no .text or no symbols")
     if elf.header["e_type"] == "ET_REL":
         raise SimError("the code object is not linked; link it with ld.lld -shared")
-    code = CodeObject(data, segments, text["sh_addr"], text.data())
+    processor = mach_name(elf["e_flags"])
+    if processor != "gfx950":
+        raise SimError(f"the code object is for {processor or 'another chip'}, not gfx950")
+    code = CodeObject(data, segments, text["sh_addr"], text.data(), processor)
     metadata = _metadata(note.data() if note else b"")
     for symbol in symbols.iter_symbols():
         if symbol.name.endswith(".kd"):
@@ -126,7 +131,7 @@ def _metadata(note: bytes) -> dict[str, dict[str, Any]]:
         name_size, size, kind = struct.unpack_from("<3I", note, at)
         at += 12 + (name_size + 3 & ~3)
         if kind == NT_AMDGPU_METADATA:
-            table = msgpack.unpack(note[at : at + size])
+            table = unpack(note[at : at + size])
             return {item[".name"]: item for item in table.get("amdhsa.kernels", [])}
         at += size + 3 & ~3
     return {}

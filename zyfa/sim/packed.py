@@ -10,7 +10,7 @@ from zyfa import arithmetic
 from zyfa.sim.access import DTYPES, Getter, source_getter, vector_putter
 from zyfa.sim.instruction import Execute, Instruction, handles
 from zyfa.sim.syntax import Operand
-from zyfa.sim.valu_float import fma_f16, flushing
+from zyfa.sim.valu_float import flushing, fma_f16
 from zyfa.sim.wave import Wave
 
 
