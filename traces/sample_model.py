@@ -28,6 +28,7 @@ from tracekit.sqtt.wave_writer import Executed, barrier, endpgm, immediate
 
 TICK = 4
 SIMDS = 4
+LONGEST_RUN = 200_000
 
 
 class Kind(Enum):
@@ -161,12 +162,12 @@ class Machine:
         self.ports = [Ports() for _ in range(SIMDS)]
 
     def run(self) -> list[Wave]:
-        """All waves with their steps; raises RuntimeError if they never end."""
+        """All waves with their steps; raises RuntimeError after LONGEST_RUN cycles."""
         time = min(wave.ready for wave in self.waves)
-        limit = time + 1_000_000
+        limit = time + LONGEST_RUN
         while not all(wave.done for wave in self.waves):
             if time > limit:
-                raise RuntimeError("a wave waits for a barrier that others never reach")
+                raise RuntimeError(f"the kernel does not end within {LONGEST_RUN} cycles")
             for simd in range(SIMDS):
                 self._tick(simd, time)
             self._release()
