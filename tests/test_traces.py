@@ -185,7 +185,7 @@ def test_the_source_assembles_to_the_listing(sample, tmp_path):
 
 
 def run(*lines: Line, slots: int = 1):
-    """Issue times per slot, counted from the first."""
+    """Records per slot; the waves start 4 cycles apart on SIMD 0."""
     starts = {(0, slot): 4 * slot for slot in range(slots)}
     waves = Machine([*lines, Line("s_endpgm")], starts, 0).run()
     return [[step.record for step in wave.steps] for wave in waves]
