@@ -203,7 +203,7 @@ class _Assembly:
         self.parts["occupancy"].append(occupancy(raw, starts, dispatch, se))
         self.parts["markers"].append(markers(raw, se))
         self.parts["counters"].append(counters(raw, se))
-        if not raw.records and not len(order):
+        if not raw.records:  # an SE traced for occupancy only: its waves are in that table
             self._stream(None)
             return
         start_row = np.array(
