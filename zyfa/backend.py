@@ -34,7 +34,11 @@ def _say_once() -> None:
 def forward(
     q: Tensor, k: Tensor, v: Tensor, descales: tuple[Tensor, Tensor, Tensor], scale: float
 ) -> tuple[Tensor, Tensor]:
-    """(out bf16 (B, S, H, 128), lse float32 (B, H, S)) of checked FP8 inputs."""
+    """(out bf16 (B, S, H, 128), lse float32 (B, H, S)) of checked FP8 inputs.
+
+    E4M3 codes may also come as uint8 (torch's own operator checks cannot compare FP8 tensors).
+    """
+    q, k, v = (x.view(torch.float8_e4m3fn) for x in (q, k, v))
     if is_gfx950(q.device):
         return launch.attention(q, k, v, descales, scale, KERNEL)
     _say_once()

@@ -6,12 +6,15 @@ import torch
 
 LARGEST = 448.0
 """Largest finite OCP E4M3 value."""
+SMALLEST_EXPONENT = -126
+"""Of a normal float32."""
 
 
 def fp8_quantize(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """(q, descale) with x ≈ q * descale; q float8_e4m3fn like x, descale one float32 on x's device.
 
-    descale = 2^ceil(log2(max |x| / 448)), 1 for an all-zero tensor. Nothing waits for the device.
+    descale = 2^ceil(log2(max |x| / 448)), at least 2^-126 so that it is no denormal, and 1 for an
+    all-zero tensor. Nothing waits for the device.
     Raises TypeError for an input that is not floating point.
     """
     if not x.is_floating_point():
@@ -19,10 +22,9 @@ def fp8_quantize(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     if x.numel() == 0:
         return x.to(torch.float8_e4m3fn), torch.ones(1, device=x.device)
     amax = x.abs().amax().float()
-    mantissa, exponent = torch.frexp(amax / LARGEST)
-    # amax / 448 = mantissa * 2^exponent, mantissa in [0.5, 1): its ceiling power of two.
-    exponent = exponent - (mantissa == 0.5).to(exponent.dtype)
-    descale = torch.where(amax > 0, torch.ldexp(torch.ones_like(amax), exponent), 1.0)
-    # Dividing by a power of two is exact but for denormals; two steps keep its reciprocal finite.
-    scaled = torch.ldexp(x.float(), -torch.where(amax > 0, exponent, 0))
-    return scaled.to(torch.float8_e4m3fn), descale.reshape(1)
+    mantissa, exponent = torch.frexp(amax)
+    # 448 = 0.875 * 2^9, so amax <= 448 * 2^(exponent - 9) exactly when mantissa <= 0.875.
+    exponent = exponent - 9 + (mantissa > 0.875).to(exponent.dtype)
+    exponent = torch.where(amax > 0, exponent.clamp_min(SMALLEST_EXPONENT), 0)
+    descale = torch.ldexp(torch.ones_like(amax), exponent)
+    return torch.ldexp(x.float(), -exponent).to(torch.float8_e4m3fn), descale.reshape(1)

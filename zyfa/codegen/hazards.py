@@ -45,7 +45,7 @@ def _kinds(instruction: Instruction) -> Iterator[Key]:
     """What this instruction leaves behind for later ones."""
     name = instruction.mnemonic
     if instruction.is_mfma:
-        identity = f"{name.replace('_scale', '')} {instruction.operands[0]}"
+        identity = f"{name} {instruction.operands[0]}"
         for unit in instruction.writes:
             yield unit, f"mfma{passes(instruction)} {identity}"
         source_c = instruction.operands[3]
@@ -75,8 +75,7 @@ def _needed(instruction: Instruction, unit: str, kind: str, reads: bool) -> int:
             in_ab = any(unit in r.units() for r in instruction.operands[1:3])
             if in_ab:
                 return MFMA_TO_ANY[producer]
-            mine = f"{name.replace('_scale', '')} {d}"
-            if identity == mine and (c == d or isinstance(c, int)):
+            if identity == f"{name} {d}" and (c == d or isinstance(c, int)):
                 # Same registers and opcode: the accumulate chain is interlocked, and a restart
                 # from an inline constant overwrites in issue order.
                 return 0

@@ -1,0 +1,41 @@
+import pytest
+
+from zyfa.codegen import markers, program
+from zyfa.codegen.instruction import Instruction
+from zyfa.codegen.options import Options
+
+
+def instructions(**options):
+    return [x for x in program(Options(**options)) if isinstance(x, Instruction)]
+
+
+def test_values_follow_the_device_marker_format():
+    enter = markers.enter("softmax", True)
+    assert enter[0].operands[1] == markers.scope_id("softmax") << 2 | 2
+    assert markers.leave(True)[0].operands[1] == 1
+    assert markers.enter("softmax", False) == markers.leave(False) == []
+
+
+def test_every_scope_has_a_name_row():
+    text = markers.funcmap("kernel")
+    assert "K:kernel" in text
+    assert all(f"U:{markers.scope_id(name)}:{name}" in text for name in markers.SCOPES)
+
+
+@pytest.mark.parametrize("schedule", ["pingpong", "gap", "serial"])
+def test_no_marker_between_a_load_and_its_m0(schedule):
+    owner = None
+    for x in instructions(markers="on", schedule=schedule):
+        if "m0" in x.writes:
+            owner = "marker" if x.mnemonic == "s_mov_b32" else "load"
+        elif x.mnemonic == "s_ttracedata":
+            assert owner == "marker"
+        elif x.modifiers.endswith("lds"):
+            assert owner == "load"
+
+
+def test_markers_are_balanced_in_straight_code():
+    values = [x.operands[1] for x in instructions(markers="on") if x.operands[:1] == ("m0",)
+              and x.mnemonic == "s_mov_b32"]  # fmt: skip
+    assert sum(v & 2 == 2 for v in values) == sum(v == 1 for v in values)
+    assert not any(x.mnemonic == "s_ttracedata" for x in instructions())
