@@ -42,6 +42,7 @@ def test_bad_data_is_a_value_error(data):
 @given(st.binary(max_size=40))
 def test_any_bytes_give_a_value_or_a_value_error(data):
     try:
-        unpack(data)
-    except ValueError as error:
-        assert "MessagePack" in str(error)
+        value = unpack(data)
+    except ValueError:
+        return
+    assert len(repr(value)) < 10_000

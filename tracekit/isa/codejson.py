@@ -122,7 +122,7 @@ def _from_rocprofv2(path: object, rows: Rows) -> Listing:
     hits, latency = _integers(path, rows, 6, "Hit"), _integers(path, rows, 7, "Latency")
     texts: list[str] = []
     labels: dict[str, int] = {}
-    symbols: list[Symbol] = []
+    symbols: list[tuple[int, Symbol]] = []
     kept: list[int] = []
     for number, row in enumerate(rows):
         if row[1] != _LABEL and not row[0].startswith("."):  # some directives pass as code
@@ -131,13 +131,13 @@ def _from_rocprofv2(path: object, rows: Rows) -> Listing:
         elif row[0].endswith(":"):
             labels.setdefault(row[0][:-1], len(texts))
             if not row[0].startswith((".", "-")):
-                symbols.append(Symbol(0, -1, row[0][:-1], int(index[number])))
+                symbols.append((len(texts), Symbol(0, -1, row[0][:-1], int(index[number]))))
     return Listing.build(
         0,
         -1,
         texts,
         line=index[kept],
-        symbols=symbols,
+        symbols=[symbol for at, symbol in symbols if at < len(texts)],  # not metadata keys
         sums=(hits[kept], latency[kept], None, None),
         alt_index=index[kept],
         labels=labels,
