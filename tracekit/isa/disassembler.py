@@ -25,6 +25,7 @@ _PATTERNS = (
     "lib/libLLVM*.so*", "lib/llvm/lib/libLLVM*.so*", "llvm/lib/libLLVM*.so*",
 )  # fmt: skip
 _MAX_TEXT = 1024
+_LONGEST = 16  # bytes of an instruction
 
 
 class DisassemblerError(TracekitError):
@@ -53,7 +54,8 @@ class Disassembler:
         The text is LLVM's, with single blanks.  A rest of less than four bytes is dropped.
         """
         end = len(code) & ~3
-        buffer = ctypes.create_string_buffer(code[:end], end)
+        # LLVM crashes on a literal behind the end: let it read zeros there.
+        buffer = ctypes.create_string_buffer(code[:end], end + _LONGEST)
         base = ctypes.addressof(buffer)
         text = ctypes.create_string_buffer(_MAX_TEXT)
         words = np.frombuffer(code[:end], "<u4")
@@ -63,8 +65,9 @@ class Disassembler:
         while at < end:
             size = 0
             if not fatal[at >> 2]:
-                size = disassemble(context, base + at, end - at, vaddr + at, text, _MAX_TEXT)
-            if size:
+                rest = end + _LONGEST - at
+                size = disassemble(context, base + at, rest, vaddr + at, text, _MAX_TEXT)
+            if 0 < size <= end - at:
                 yield at, size, " ".join(text.value.decode("ascii", "replace").split())
             else:
                 size = 4
