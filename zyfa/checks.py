@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NoReturn
 
 import torch
 from torch import Tensor
@@ -22,17 +22,23 @@ def options(
     block_table: Tensor | None = None,
 ) -> None:
     """Raise UnsupportedError for FlashAttention options that zyfa does not have."""
-    refused: dict[str, Any] = {
-        f"dropout_p={dropout_p}: dropout": dropout_p != 0.0,
-        "causal=False: non-causal attention": not causal,
-        f"window_size={tuple(window_size)}: a sliding window": tuple(window_size) != (-1, -1),
-        f"softcap={softcap}: soft capping": softcap != 0.0,
-        "alibi_slopes: ALiBi": alibi_slopes is not None,
-        "block_table: a paged KV cache": block_table is not None,
-    }
-    for what, asked in refused.items():
-        if asked:
-            raise UnsupportedError(f"{what} is not supported by zyfa (causal prefill only)")
+    # One by one: a traced dropout_p or softcap must not be formatted unless it is refused.
+    if dropout_p != 0.0:
+        _refuse(f"dropout_p={dropout_p}: dropout")
+    if not causal:
+        _refuse("causal=False: non-causal attention")
+    if tuple(window_size) != (-1, -1):
+        _refuse(f"window_size={tuple(window_size)}: a sliding window")
+    if softcap != 0.0:
+        _refuse(f"softcap={softcap}: soft capping")
+    if alibi_slopes is not None:
+        _refuse("alibi_slopes: ALiBi")
+    if block_table is not None:
+        _refuse("block_table: a paged KV cache")
+
+
+def _refuse(what: str) -> NoReturn:
+    raise UnsupportedError(f"{what} is not supported by zyfa (causal prefill only)")
 
 
 def tensors(q: Tensor, k: Tensor, v: Tensor) -> None:
