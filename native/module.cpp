@@ -186,6 +186,8 @@ nb::tuple frame_tokens(Bytes data) {
   std::vector<int64_t> offsets, times;
   {
     nb::gil_scoped_release unlocked;
+    offsets.reserve(size / 2);
+    times.reserve(size / 2);
     Clock clock;
     size_t at = kHeaderBytes;
     while (at < size) {

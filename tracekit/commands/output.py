@@ -129,9 +129,9 @@ def header(schema: str, timeline: Timeline) -> dict[str, Any]:
 
 def origin(timeline: Timeline) -> str:
     """ " (simulated)" or " (synthetic)" where it applies, for titles."""
-    if timeline.simulated:
-        return " (simulated)"
-    return " (synthetic)" if timeline.synthetic else ""
+    if timeline.synthetic:
+        return " (synthetic)"
+    return " (simulated)" if timeline.simulated else ""
 
 
 def _write_table(

@@ -27,6 +27,11 @@ _CATEGORY = np.array(CATEGORY_OF_TYPE, np.uint8)
 _BLOCK = 1 << 15
 
 
+_Block = tuple[
+    NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]
+]
+
+
 def exact_rows(
     raw: RawStream,
     row: NDArray[np.int32],
@@ -45,7 +50,8 @@ def exact_rows(
     wave_counts = counts.copy()
     replayed = dict(raw.replays.tolist())
     lags = lag_table(phase).ravel()
-    turn = np.append(-raw.epochs["timestamp"] & 3, 0)  # epoch -1 picks the appended entry
+    turn = np.append(-raw.epochs["timestamp"] & 3, 0).astype(np.uint8)  # last: epoch -1
+    early = bool(len(turn) == 1) or bool((raw.epoch < 0).any())
     out = 0
     for wave_first, wave_last in wave_blocks(counts, _BLOCK):
         waves = slice(wave_first, wave_last)
@@ -54,21 +60,17 @@ def exact_rows(
         first = np.zeros(rows.stop - start, bool)
         first[(firsts[waves] - start)[counts[waves] > 0]] = True
         released = releases(raw, row, barrier, first, rows)
-        shift = turn[raw.epoch[rows]] + np.repeat(raw.waves["simd"][waves], counts[waves]) & 3
-        shift[raw.epoch[rows] < 0] = 4
-        ends = _true_end(raw, rows, lags[raw.type[rows] * np.intp(5) + shift], replayed)
-        columns = _block(raw, rows, first, released, ends)
-        keep = np.flatnonzero(~released)
-        to = slice(out, out + len(keep))
-        # ``to`` never runs ahead of ``rows``: what it overwrites has been read.
-        where = row[rows][keep]
-        raw.issue[to], raw.stall[to], raw.typed[to] = (c[keep] for c in columns[:3])
-        raw.type[to], row[to] = raw.type[rows][keep], where
-        category[to], release_column[to] = columns[3][keep], columns[4][keep]
-        if len(keep) < len(released):
+        shift = turn[raw.epoch[rows]]
+        shift += np.repeat(raw.waves["simd"][waves].astype(np.uint8), counts[waves])
+        shift &= 3
+        if early:
+            shift[raw.epoch[rows] < 0] = 4
+        usual = lags[raw.type[rows].astype(np.int16) * np.int16(5) + shift]
+        columns = _block(raw, rows, first, released, _true_end(raw, rows, usual, replayed))
+        out = _store(raw, row, rows, released, columns, (category, release_column), out)
+        if released.any():
             numbers = np.repeat(np.arange(wave_first, wave_last), counts[waves])
             np.subtract.at(wave_counts, numbers[released], 1)
-        out = to.stop
     return Rows(
         time=raw.issue[:out],
         stall=raw.stall[:out],
@@ -81,8 +83,30 @@ def exact_rows(
     )
 
 
+def _store(
+    raw: RawStream,
+    row: NDArray[np.int32],
+    rows: slice,
+    released: NDArray[np.bool_],
+    columns: _Block,
+    extra: tuple[NDArray[np.uint8], NDArray[np.int64]],
+    out: int,
+) -> int:
+    """Write the kept rows of a block from ``out`` on; returns the next free place.
+
+    It never runs ahead of ``rows``: what it overwrites has been read.
+    """
+    sources = (*columns, raw.type[rows], row[rows])
+    targets = (raw.issue, raw.stall, raw.typed, *extra, raw.type, row)
+    keep = np.flatnonzero(~released) if released.any() else None
+    size = len(released) if keep is None else len(keep)
+    for target, source in zip(targets, sources, strict=True):
+        target[out : out + size] = source if keep is None else source.take(keep)
+    return out + size
+
+
 def _true_end(
-    raw: RawStream, rows: slice, usual: NDArray[np.int64], replayed: dict[int, int]
+    raw: RawStream, rows: slice, usual: NDArray[np.int16], replayed: dict[int, int]
 ) -> NDArray[np.int64]:
     """When each record ends: issue + cost, completion + 4, or the last XNACK replay + 4.
 
@@ -90,9 +114,12 @@ def _true_end(
     """
     kind = raw.type[rows]
     issue, typed = raw.issue[rows], raw.typed[rows]
-    extra = (typed - issue >> 2) - usual
-    np.maximum(extra, 0, out=extra)
-    end: NDArray[np.int64] = issue + (extra << 2)
+    end: NDArray[np.int64] = typed - issue
+    end >>= 2
+    end -= usual
+    np.maximum(end, 0, out=end)
+    end <<= 2
+    end += issue
     end += ISSUE_CYCLES
     left = np.flatnonzero(((kind == INST_CONTEXT) | (kind == Inst.GO_TO_TRAP)) & (typed >= 0))
     end[left] = typed[left] + ISSUE_CYCLES
@@ -109,8 +136,7 @@ def _block(
     first: NDArray[np.bool_],
     released: NDArray[np.bool_],
     end: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8],
-           NDArray[np.int64]]:  # fmt: skip
+) -> _Block:
     """(time, stall, duration, category, release) of a block of whole waves."""
     kind = raw.type[rows]
     issue, refused = raw.issue[rows], raw.stall[rows]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.sqtt.layout import REPLAYS, Inst
-from tracekit.sqtt.raw import RawStream
+from tracekit.sqtt.raw import LAG_BINS, RawStream
 
 #: Offset of each INST type; 255 where the lag is not modelled.
 OFFSET = np.full(256, 255, np.uint8)
@@ -52,37 +52,41 @@ def expected_ticks(phase: int, offset: int) -> int:
     return (phase + offset) // 4
 
 
+def _too_early(c: int) -> NDArray[np.bool_]:
+    """Bins of lag_counts that constant ``c`` calls typed before they can be."""
+    early = np.zeros((32, 4, LAG_BINS), bool)
+    for kind in np.flatnonzero(OFFSET[:32] != 255).tolist():
+        for shift in range(4):
+            early[kind, shift, : expected_ticks((c + shift) & 3, int(OFFSET[kind]))] = True
+    return early
+
+
+_EARLY = [_too_early(c) for c in range(4)]
+
+
 def fit(raw: RawStream) -> Phase:
     """Find c of a stream.
 
     Unknown (None) with fewer than MIN_EVIDENCE typed instructions, or when not exactly
     one c leaves no instruction typed too early.
     """
-    modelled = np.flatnonzero(OFFSET[:32] != 255).tolist()
-    total = int(raw.lag_counts[modelled].sum())
+    total = int(raw.lag_counts[OFFSET[:32] != 255].sum())
     if total < MIN_EVIDENCE:
         return Phase(None, (0.0, 0.0, 0.0, 0.0), total)
-    shares = []
-    for c in range(4):
-        early = sum(
-            int(raw.lag_counts[kind, s, : expected_ticks((c + s) & 3, int(OFFSET[kind]))].sum())
-            for kind in modelled
-            for s in range(4)
-        )
-        shares.append(early / total)
+    shares = [int(raw.lag_counts[early].sum()) / total for early in _EARLY]
     fitting = [c for c in range(4) if shares[c] == 0]
     constant = fitting[0] if len(fitting) == 1 else None
     return Phase(constant, (shares[0], shares[1], shares[2], shares[3]), total)
 
 
-def lag_table(phase: Phase) -> NDArray[np.int64]:
-    """Expected ticks by record type and (simd - timestamp) mod 4: int64[256, 5].
+def lag_table(phase: Phase) -> NDArray[np.int16]:
+    """Expected ticks by record type and (simd - timestamp) mod 4: int16[256, 5].
 
     Column 4 is for records before the first timestamp: there, and throughout when the
     phase is unknown, the largest lag is expected, so that no issue is called long that
     may be short.  Types that are not modelled read as a lag beyond any.
     """
-    table = np.full((256, 5), np.iinfo(np.int64).max >> 3, np.int64)
+    table = np.full((256, 5), np.iinfo(np.int16).max, np.int16)
     for kind in np.flatnonzero(OFFSET != 255).tolist():
         offset = int(OFFSET[kind])
         table[kind] = expected_ticks(3, offset)

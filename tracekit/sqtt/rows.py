@@ -44,17 +44,14 @@ def releases(
     """
     kind = raw.type[rows]
     result = np.zeros(len(kind), bool)
-    if len(kind) < 2:
-        return result
+    at = np.flatnonzero((kind[1:] == INST_IMMED) & (kind[:-1] == Inst.OTHER_MSG)) + 1
     own = row[rows]
-    same = own[1:] == own[:-1]
-    result[1:] = (
-        (kind[1:] == INST_IMMED)
-        & (kind[:-1] == Inst.OTHER_MSG)
-        & ((raw.flags[rows][1:] & RecordFlag.PREVIOUS_TYPED) != 0)
-        & ~first[1:]
-        & same
-        & (barrier[own[:-1]] | (own[:-1] < 0))
+    arrive = own[at - 1]
+    result[at] = (
+        ((raw.flags[rows][at] & RecordFlag.PREVIOUS_TYPED) != 0)
+        & ~first[at]
+        & (own[at] == arrive)
+        & (barrier[arrive] | (arrive < 0))
     )
     return result
 

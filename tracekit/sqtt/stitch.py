@@ -40,13 +40,12 @@ class Flow(IntEnum):
     PASS = 5  # emits no token
 
 
-_FLOW_OF = {
-    Expect.BRANCH: Flow.BRANCH,
-    Expect.BARRIER: Flow.BARRIER,
-    Expect.PC: Flow.INDIRECT,
-    Expect.SKIP: Flow.PASS,
-    Expect.UNKNOWN: Flow.PASS,
-}
+#: By classify.Expect.
+_FLOW = np.zeros(max(Expect) + 1, np.uint8)
+_FLOW[Expect.BRANCH] = Flow.BRANCH
+_FLOW[Expect.BARRIER] = Flow.BARRIER
+_FLOW[Expect.PC] = Flow.INDIRECT
+_FLOW[[Expect.SKIP, Expect.UNKNOWN]] = Flow.PASS
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,16 @@ class StitchTable:
 
     @classmethod
     def of(cls, listing: Listing) -> StitchTable:
+        # A mask depends on the mnemonic alone (and the size): few differ in a listing.
+        known: dict[tuple[int, int, str], int] = {}
+        strict: list[int] = []
         lines = zip(listing.expect.tolist(), listing.size.tolist(), listing.text, strict=True)
-        strict = [strict_mask(Expect(e), size, text) for e, size, text in lines]
-        flow = np.array([_FLOW_OF.get(Expect(e), Flow.FALL) for e in listing.expect.tolist()], "u1")
+        for expect, size, text in lines:
+            key = (expect, size, text.partition(" ")[0])
+            if key not in known:
+                known[key] = strict_mask(Expect(expect), size, text)
+            strict.append(known[key])
+        flow = _FLOW[listing.expect]
         calls = [text.startswith("s_call") for text in listing.text]
         flow[np.array(calls, bool) & (listing.target >= 0)] = Flow.CALL
         return cls(listing.accept, np.array(strict, np.uint64), listing.next, listing.target, flow)
