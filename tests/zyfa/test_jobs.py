@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -38,7 +40,7 @@ def test_grid_is_a_multiple_of_eight_that_is_enough(count, units):
 def test_heads_of_a_group_are_neighbours(kv_heads):
     shape = jobs.Shape(2, 1024, 8, kv_heads)
     groups = [(b, h // (8 // kv_heads)) for b, h, _ in jobs.order(shape)]
-    changes = sum(a != b for a, b in zip(groups, groups[1:], strict=False))
+    changes = sum(a != b for a, b in pairwise(groups))
     assert changes == 2 * kv_heads - 1
 
 

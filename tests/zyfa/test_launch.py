@@ -53,8 +53,7 @@ class Device:
         assert stream == STREAM
         assert len(raw) == kernargs.SIZE
         values = {
-            a.name: struct.unpack_from("<" + a.format, raw, a.offset)[0]
-            for a in kernargs.ARGUMENTS
+            a.name: struct.unpack_from("<" + a.format, raw, a.offset)[0] for a in kernargs.ARGUMENTS
         }
         items = batch * heads * -(-(rows // 256) // 2)
         expected = {

@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import pytest
 
@@ -22,7 +23,7 @@ def qkv():
 def test_ranges_merge_to_the_whole(qkv, cuts):
     q, k, v = qkv
     edges = [0, *cuts, 9]
-    parts = [attend(q, k[:, a:b], v[:, a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [attend(q, k[:, a:b], v[:, a:b]) for a, b in pairwise(edges)]
     out, lse = merge_attention([o for o, _ in parts], [x for _, x in parts])
     whole, whole_lse = attend(q, k, v)
     assert torch.allclose(out, whole, atol=1e-5)

@@ -35,9 +35,7 @@ def test_opcheck_on_fp8_tensors():
     args = samples()["attention_forward"]
     fp8 = [x.view(torch.float8_e4m3fn) for x in args[:3]]
     utils = ("test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
-    checks = torch.library.opcheck(
-        operators.attention_forward, (*fp8, *args[3:]), test_utils=utils
-    )
+    checks = torch.library.opcheck(operators.attention_forward, (*fp8, *args[3:]), test_utils=utils)
     assert set(checks.values()) == {"SUCCESS"}
 
 

@@ -6,7 +6,7 @@ import pytest
 from zyfa import toolchain
 from zyfa.errors import ToolchainError
 
-SOURCE = ".amdgcn_target \"amdgcn-amd-amdhsa--gfx950\"\n.text\nf:\n  s_endpgm\n"
+SOURCE = '.amdgcn_target "amdgcn-amd-amdhsa--gfx950"\n.text\nf:\n  s_endpgm\n'
 
 
 class Counting(toolchain.Toolchain):

@@ -53,7 +53,9 @@ OFFSET = {argument.name: argument.offset for argument in ARGUMENTS}
 
 def pack(values: dict[str, int | float]) -> bytes:
     """The kernarg segment, `SIZE` bytes. Raises KeyError naming a missing argument."""
-    return struct.pack("<" + "".join(a.format for a in ARGUMENTS), *(values[a.name] for a in ARGUMENTS))
+    return struct.pack(
+        "<" + "".join(a.format for a in ARGUMENTS), *(values[a.name] for a in ARGUMENTS)
+    )
 
 
 def metadata() -> str:

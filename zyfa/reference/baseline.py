@@ -28,7 +28,7 @@ def aiter_like(
     log2_scale = torch.tensor(scale * math.log2(math.e) * dq * dk, dtype=torch.float32)
     rows = qd.shape[:4]
     o = torch.zeros(*rows, dim, device=q.device)
-    l = torch.zeros(rows, device=q.device)
+    total = torch.zeros(rows, device=q.device)
     m = torch.full(rows, -math.inf, device=q.device)
     index = torch.arange(length, device=q.device)
     for first in range(0, length, BLOCK):
@@ -43,9 +43,9 @@ def aiter_like(
         rounded = ops.decode(ops.e4m3(p))
         product = (rounded @ vd[:, :, None, keys]).float()
         o[:, :, :, live] = o[:, :, :, live] * alpha[..., None] + product
-        l[:, :, :, live] = l[:, :, :, live] * alpha + p.sum(-1)
+        total[:, :, :, live] = total[:, :, :, live] * alpha + p.sum(-1)
         m[:, :, :, live] = new
-    out = (o / l[..., None] * dv).to(torch.bfloat16)
-    lse = (m + torch.log2(l)) * math.log(2)
+    out = (o / total[..., None] * dv).to(torch.bfloat16)
+    lse = (m + torch.log2(total)) * math.log(2)
     shape = (batch, heads, length)
     return out.reshape(*shape, dim).transpose(1, 2).contiguous(), lse.reshape(shape)

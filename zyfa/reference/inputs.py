@@ -21,20 +21,24 @@ def gaussian(q: tuple[int, ...], kv: tuple[int, ...], g: Generator) -> Triple:
 
 
 def sink(q: tuple[int, ...], kv: tuple[int, ...], g: Generator) -> Triple:
-    """Attention sinks as in trained models: the first key gets most of the weight, small value.
+    """In the manner of trained models: an attention sink and outlier channels.
 
-    A shared direction in q and k lifts the score of key 0 by about 6 nats over the rest; a few
-    dimensions are outliers, as in real keys.
+    A shared direction lifts key 0 to a score of about 9 nats, so it takes most of the weight of
+    some thousand keys while the rest lie many binades below; its value is small. Four channels of
+    the keys carry a constant of 8, and the queries are three times larger there: softmax hardly
+    sees it, FP8 rounding does.
     """
     qs, ks, vs = gaussian(q, kv, g)
-    direction = _normal((kv[-1],), g)
+    dim = kv[-1]
+    outliers = torch.randperm(dim, generator=g)[:4]
+    direction = _normal((dim,), g)
+    direction[outliers] = 0.0
     direction = direction / direction.norm()
-    dim = float(kv[-1])
     qs = qs + 8.0 * direction
-    ks[:, 0] = ks[:, 0] * 0.1 + 8.0 * dim**0.5 * direction
+    ks[:, 0] = ks[:, 0] * 0.1 + 9.0 / 8.0 * dim**0.5 * direction
     vs[:, 0] = vs[:, 0] * 0.05
-    outliers = torch.randperm(kv[-1], generator=g)[:4]
-    ks[..., outliers] *= 4.0
+    qs[..., outliers] *= 3.0
+    ks[..., outliers] += 8.0
     return qs, ks, vs
 
 

@@ -55,7 +55,7 @@ def twin(
 
     rows = qd.shape[:4]
     o = torch.zeros(*rows, dim, device=device)
-    l = torch.zeros(*rows, 1 if rowsum == "a" else 2, device=device)
+    row_sum = torch.zeros(*rows, 1 if rowsum == "a" else 2, device=device)
     m = ops.from_bits(setup.LOWEST, device).expand(rows).clone()
     for block in range(padded // BLOCK):
         live = slice(block // 2 * TILE, padded)  # tiles above do not visit this block
@@ -81,7 +81,7 @@ def twin(
 
         values = vd[:, :, None, keys]
         acc = o[:, :, :, live] * alpha
-        sums = l[:, :, :, live] * alpha
+        sums = row_sum[:, :, :, live] * alpha
         for part in PARTS:
             index = part.to(device)
             acc = ops.accumulate(acc, weighted[..., index] @ values[..., index, :])
@@ -90,9 +90,9 @@ def twin(
         if rowsum == "b":
             total = p.unflatten(-1, (2, 64)).sum(-1).float()
             sums = ops.fma(total, weight, sums)
-        o[:, :, :, live], l[:, :, :, live] = acc, sums
+        o[:, :, :, live], row_sum[:, :, :, live] = acc, sums
 
-    total = l[..., 0] if rowsum == "a" else l[..., 0] + l[..., 1]
+    total = row_sum[..., 0] if rowsum == "a" else row_sum[..., 0] + row_sum[..., 1]
     inverse = ops.rcp(total) * descales[2].to(device).float().reshape(())
     out = (o * inverse[..., None]).to(torch.bfloat16)
     lse = (m + ops.log2(total)) * LN2.to(device)

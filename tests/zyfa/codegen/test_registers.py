@@ -29,7 +29,7 @@ def test_alignment_and_names():
 def test_the_budget_names_who_took_what():
     a = Allocator("v", 8)
     a.take("big", 7)
-    with pytest.raises(BudgetError, match="pair needs 2 at 7, the budget is 8 .*big 7"):
+    with pytest.raises(BudgetError, match=r"pair needs 2 at 7, the budget is 8 .*big 7"):
         a.take("pair", 2)
 
 

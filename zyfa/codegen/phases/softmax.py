@@ -80,9 +80,7 @@ def multiply_add(k: Machine, tile: int, group: int) -> list[Line]:
             )
             for i in (r, r + 2)
         ]
-    return [
-        op("v_fma_f32", s[i], s[i], k.coefficient[0], addend[0]) for i in range(r, r + 4)
-    ]
+    return [op("v_fma_f32", s[i], s[i], k.coefficient[0], addend[0]) for i in range(r, r + 4)]
 
 
 def convert(k: Machine, tile: int, group: int) -> list[Line]:
@@ -97,9 +95,7 @@ def convert(k: Machine, tile: int, group: int) -> list[Line]:
             merge("v_cvt_pk_fp8_f32", to, x[2], x[3], mods="op_sel:[0,0,1]"),
         ]
     if k.options.softmax == "lean_u8":
-        return [
-            op("v_cvt_pk_u8_f32", to, x[i], i, to if i else 0) for i in range(4)
-        ]
+        return [op("v_cvt_pk_u8_f32", to, x[i], i, to if i else 0) for i in range(4)]
     return [
         merge("v_ashr_pk_u8_i32", to, x[0], x[1], 17),
         merge("v_ashr_pk_u8_i32", to, x[2], x[3], 17, mods="op_sel:[0,0,0,1]"),

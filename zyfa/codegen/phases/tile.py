@@ -56,13 +56,11 @@ def matrix_phase(k: Machine, with_qk: bool) -> list[Line]:
         *stream(k, steps, riders),
         *([control("s_setprio", 0)] if priority else []),
         *markers.leave(k.options.markers == "on"),
-        *([barrier()] if with_qk or k.options.schedule != "gap" else [barrier()]),
+        barrier(),
     ]
 
 
-def softmax_phase(
-    k: Machine, rare: list[Line], mask: str = "", with_qk: bool = True
-) -> list[Line]:
+def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = True) -> list[Line]:
     """X(i): scores to P, the next operands on their way, then the barrier.
 
     `rare` collects the out-of-line rescale path. `mask`: "", "first" or "last" diagonal block.
