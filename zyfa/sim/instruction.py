@@ -55,6 +55,9 @@ class Instruction:
     indexed: str = ""
     syntax: Syntax = field(init=False)
     execute: Execute | None = field(default=None, init=False)
+    board: object = field(default=None, init=False)
+    cost: object = field(default=None, init=False)
+    cost_parameters: object = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.syntax = parse(self.text)

@@ -76,9 +76,11 @@ TABLE: dict[str, Parameter] = _table(
     ("internal", 4, "cycles", M, "s_waitcnt without waiting, s_setprio"),
     ("barrier_release", 4, "cycles", M, "last arrival to release; the next issue is 4 later"),
     # LDS
-    ("lds_queue", 11, "entries", M, f"{RULES}: issue is refused while the CU's queue is full"),
+    ("lds_queue", 8, "entries", M, "saturated bursts of FP4 and bf16 GEMMs: two per SIMD"),
+    ("lds_issues_per_tick", 2, "issues", M, "bursts of four SIMDs: each issues every 8 cycles"),
+    ("vmem_issues_per_tick", 2, "issues", M, f"{RULES}: at most 17 in 64 cycles", 1),
     ("vmem_queue", 11, "entries", M, RULES),
-    ("ds_read_b32_service", 2, "cycles", M, RULES),
+    ("ds_read_b32_service", 4, "cycles", M, "bursts of ds_read_u8: one per tick and CU"),
     ("ds_read_b64_service", 2, "cycles", M, f"{RULES}; 2 preferred to 4", 4),
     ("ds_read_b64_tr_service", 2, "cycles", X, "b16 measured, b8 not", 4),
     ("ds_read_b128_service", 4, "cycles", M, "260 in 1,024 cycles"),

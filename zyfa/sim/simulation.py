@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from zyfa.sim import functional, loader
+from zyfa.sim.execution import Timing, run_timed
+from zyfa.sim.parameters import Parameters
 from zyfa.sim.program import Program
 from zyfa.sim.workgroup import Launch, triple
 
@@ -26,6 +28,7 @@ class SimResult:
     instructions: int
     cycles: int | None = None
     capture: Path | None = None
+    timing: Timing | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -54,6 +57,8 @@ def run(
     block: int | Iterable[int] = 64,
     workgroups: Iterable[int] | None = None,
     dynamic_lds: int = 0,
+    timing: bool = False,
+    parameters: Parameters | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SimResult:
     """Run `kernel` of a linked gfx950 code object.
@@ -62,7 +67,8 @@ def run(
     writeable, updated in place at the end; numbers are packed by the argument's size; `bytes` are
     passed as they are. grid: workgroups (not workitems) per dimension; block: workitems of a
     workgroup. workgroups: the numbers to run (x fastest), all by default. progress: called with
-    (workgroups done, total).
+    (workgroups done, total). timing: run on the model of one CU (`parameters`), which takes as many
+    workgroups at a time as fit; otherwise instructions only count issue slots.
 
     Raises SimError and its subclasses HazardError, PoisonError, RaceError, BoundsError and
     UnknownInstruction.
@@ -72,6 +78,11 @@ def run(
     total = int(np.prod(launch.grid))
     numbers = list(range(total)) if workgroups is None else list(workgroups)
     program.map_segments(launch.memory)
+    if timing:
+        timed = run_timed(program, launch, numbers, parameters or Parameters(), None, progress)
+        launch.copy_back()
+        executed = sum(len(track.log) for track in timed.tracks)
+        return SimResult(launch.outputs(), executed, timed.cycles, timing=timed)
     executed = 0
     for done, number in enumerate(numbers):
         executed += functional.run_workgroup(program, launch.workgroup(number))
