@@ -2,9 +2,10 @@
 
 Three buffers of a 128-key block for K and three for V: one in use by each wave group and one that
 direct-to-LDS loads fill. Rows are 128 bytes (one key); the 16-byte chunk c of row r lies at chunk
-c ^ ((r >> 1) & 7), which spreads both the 16-byte reads of K and the transpose reads of V over the
-64 banks of 4 bytes. The swizzle repeats every 16 rows, so row offsets in steps of 16 rows go into
-the instruction's offset and only chunk steps need address registers of their own.
+c ^ mask(r). Bits 1..3 of the row go into the mask, in an order that keeps the reads of K (16 rows,
+one chunk) and both halves of V's transpose reads (8 rows, two neighbouring chunks) on different
+banks. The mask repeats every 16 rows, so row offsets in steps of 16 rows go into the instruction's
+offset and only chunk steps need address registers of their own.
 """
 
 from __future__ import annotations
@@ -23,9 +24,14 @@ BANK_BYTES = 4
 LANES = np.arange(64)
 
 
+def mask(row: np.ndarray) -> np.ndarray:
+    """XOR mask (0..7) of a row: its bits 2, 1 and 3 as bits 0, 1 and 2."""
+    return (row >> 2 & 1) | (row & 2) | (row >> 1 & 4)
+
+
 def swizzled(row: np.ndarray, chunk: np.ndarray) -> np.ndarray:
     """Byte offset in a block of 16-byte chunk `chunk` (0..7) of key `row`."""
-    return row * ROW + 16 * (chunk ^ ((row >> 1) & 7))
+    return row * ROW + 16 * (chunk ^ mask(row))
 
 
 def load_chunk(lane: np.ndarray, group: np.ndarray | int) -> np.ndarray:
@@ -34,7 +40,7 @@ def load_chunk(lane: np.ndarray, group: np.ndarray | int) -> np.ndarray:
     A load fills eight rows (`group` counts them): lane l lands at chunk l % 8 of row l / 8.
     """
     row = 8 * np.asarray(group) + lane // 8
-    return (lane % 8) ^ ((row >> 1) & 7)
+    return (lane % 8) ^ mask(row)
 
 
 def k_address(step: int, half: int) -> np.ndarray:

@@ -55,7 +55,7 @@ def test_reads_are_free_of_bank_conflicts():
             assert lds.conflicts(lds.k_address(step, half), 16, 16) == 1
     for tile in range(4):
         assert lds.conflicts(lds.v_address(tile), 8, 16) == 1
-        assert lds.conflicts(lds.v_address(tile), 8, 32) <= 2
+        assert lds.conflicts(lds.v_address(tile), 8, 32) == 1
 
 
 def test_without_the_swizzle_they_would_conflict():

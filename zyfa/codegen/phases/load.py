@@ -59,7 +59,10 @@ def addresses(k: Machine) -> list[Line]:
     """Lane addresses for buffer 0: K and V reads (lds.k_address, lds.v_address), direct loads."""
     a, b, c, d = k.temp
     lines: list[Line] = [
-        op("v_bfe_u32", a, k.lane, 1, 3).noted("(row >> 1) & 7 of K's row l % 32"),
+        op("v_bfe_u32", a, k.lane, 2, 1),
+        op("v_and_or_b32", a, k.lane, 2, a),
+        op("v_lshrrev_b32", b, 1, k.lane),
+        op("v_and_or_b32", a, b, 4, a).noted("lds.mask of K's row l % 32"),
         op("v_lshrrev_b32", b, 5, k.lane),
         op("v_xor_b32", a, a, b),
         op("v_and_b32", b, 31, k.lane),
@@ -74,7 +77,9 @@ def addresses(k: Machine) -> list[Line]:
         op("v_bfe_u32", b, k.lane, 3, 1),
         op("v_lshl_or_b32", a, b, 3, a).noted("V's key, lds.v_key"),
         op("v_lshlrev_b32", b, 7, a),
-        op("v_lshrrev_b32", a, 1, a),
+        op("v_lshrrev_b32", a, 5, k.lane),
+        op("v_lshrrev_b32", c, 1, k.lane),
+        op("v_and_or_b32", a, c, 6, a).noted("its mask"),
         op("v_bfe_u32", c, k.lane, 4, 1),
         op("v_xor_b32", a, a, c),
         op("v_and_b32", c, 1, k.lane),
@@ -86,8 +91,10 @@ def addresses(k: Machine) -> list[Line]:
     lines += [
         scalar("s_and_b32", k.t[0], k.wave, 1),
         op("s_lshl_b32", k.t[0], k.t[0], 2),
-        op("v_lshrrev_b32", a, 4, k.lane),
-        op("v_or_b32", a, k.t[0], a),
+        op("v_lshrrev_b32", a, 5, k.lane),
+        op("v_lshrrev_b32", b, 3, k.lane),
+        op("v_and_or_b32", a, b, 2, a),
+        op("v_or_b32", a, k.t[0], a).noted("mask of row 8 w + l / 8"),
         op("v_and_b32", b, 7, k.lane),
         op("v_xor_b32", a, a, b).noted("lds.load_chunk"),
         op("s_lshl_b32", k.t[1], k.wave, 3),
