@@ -152,7 +152,10 @@ class Cu:
         when = ready
         if given is not None:
             when = max(ready + given.floor, given_completion(track, given, ready))
-        for queue, name, ours in ((track.vm, "vmcnt", given is None), (track.lgkm, "lgkmcnt", True)):
+        for queue, name, ours in (
+            (track.vm, "vmcnt", given is None),
+            (track.lgkm, "lgkmcnt", True),
+        ):
             limit = counts.get(name)
             if limit is not None:
                 while len(queue) > limit:
@@ -341,7 +344,5 @@ def given_completion(track: Track, given, ready: int) -> int:  # noqa: ANN001
     return track.issues[given.producer] + given.wait
 
 
-def _entry(track: Track, start: int, end: int):  # noqa: ANN202
-    from zyfa.sim.track import Issue
-
-    return Issue(track.row, start, start, end, False)
+def _entry(track: Track, start: int, end: int) -> tuple[int, int, int, int, bool]:
+    return track.row, start, start, end, False

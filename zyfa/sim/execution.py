@@ -78,7 +78,11 @@ class ExecutionCu(Cu):
         self.conflict_passes = 0
         self.passes: dict[tuple, int] = {}
         p = parameters
-        self.phase = {4: p.lds_phase_lanes_b32, 8: p.lds_phase_lanes_b64, 16: p.lds_phase_lanes_b128}
+        self.phase = {
+            4: p.lds_phase_lanes_b32,
+            8: p.lds_phase_lanes_b64,
+            16: p.lds_phase_lanes_b128,
+        }
 
     def conflict_cycles(self, track: Track, now: int) -> int:
         cost = track.cost
@@ -191,5 +195,3 @@ def run_timed(
         cu.run()
     end = max(track.finish for track in tracks)
     return Timing(end, tracks, [simd.matrix for simd in cu.simds], cu.conflict_passes, groups)
-
-

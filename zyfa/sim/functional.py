@@ -25,13 +25,14 @@ def issue(w: Wave, inst: Instruction, now: int) -> None:
     board = inst.board
     hazards.check(w, inst, board, now)
     w.next = inst.index + 1
-    vmem, lgkm = len(w.vmem), len(w.lgkm)
     inst.execute(w)
-    hazards.note(w, inst, board, now)
-    if len(w.vmem) != vmem:
-        hazards.poison(w, w.vmem[-1])
-    if len(w.lgkm) != lgkm:
-        hazards.poison(w, w.lgkm[-1])
+    if board.vector_writes or board.scalar_writes:
+        hazards.note(w, inst, board, now)
+    if board.memory:
+        if w.vmem and w.vmem[-1].instruction is inst:
+            hazards.poison(w, w.vmem[-1])
+        if w.lgkm and w.lgkm[-1].instruction is inst:
+            hazards.poison(w, w.lgkm[-1])
     w.executed += 1
 
 

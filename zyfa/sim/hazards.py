@@ -233,6 +233,7 @@ class Scoreboard:
 
     __slots__ = (
         "accumulator",
+        "memory",
         "checks",
         "is_matrix",
         "scalar_kind",
@@ -250,6 +251,7 @@ class Scoreboard:
         text = inst.text
         use = usage(text)
         self.stem = inst.syntax.stem
+        self.memory = bool(MEMORY.match(self.stem)) or self.stem.startswith(("s_load", "s_buffer"))
         self.checks = [(r, int(role)) for r, role in checks(text)]
         vector, scalar = producer_kinds(text)
         self.vector_kind, self.scalar_kind = int(vector), int(scalar)
@@ -317,7 +319,7 @@ def _raise(producer, inst, register, needed, found):
 
 def note(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
     """Record what `inst`, issued at `now`, wrote."""
-    if board.vector_writes and board.vector_kind:
+    if board.vector_kind:
         entry = (NEED[board.vector_kind], now, inst)
         writers = w.writers
         for register in board.vector_writes:
@@ -326,7 +328,7 @@ def note(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
             reader = (board.war, now, inst)
             for register in board.war_registers:
                 w.readers[register] = reader
-    if board.scalar_writes and board.scalar_kind:
+    if board.scalar_kind:
         entry = (NEED[board.scalar_kind], now, inst)
         for register in board.scalar_writes:
             w.writers[register] = entry

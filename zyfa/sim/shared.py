@@ -14,6 +14,9 @@ from zyfa.sim.errors import BoundsError, RaceError
 from zyfa.sim.wave import Wave
 
 UNSETTLED = 1 << 30
+WAVES = 16
+"""Most waves of a workgroup."""
+
 STEPS = np.arange(4)[:, None]
 
 
@@ -27,8 +30,7 @@ class Shared:
         count = len(self.words)
         self.write_epoch = np.full(count, -1, np.int32)
         self.writer = np.full(count, -1, np.int16)
-        self.read_epoch = np.full(count, -1, np.int32)
-        self.readers = np.zeros(count, np.uint32)
+        self.read_epoch = np.full((WAVES, count), -1, np.int32)
 
     def check(self, address: np.ndarray, size: int, align: int, where: str) -> np.ndarray:
         """Word indices int64[dwords, n] of an access; raises BoundsError."""
@@ -47,18 +49,14 @@ class Shared:
     def note_read(self, words: np.ndarray, wave: Wave, where: str) -> None:
         """Record a read; raises RaceError when another wave's write is unordered with it."""
         epochs = self.write_epoch[words]
-        hot = epochs >= wave.epoch
-        if np.count_nonzero(hot):
-            other = hot & (self.writer[words] != wave.index)
+        if epochs.max(initial=-1) >= wave.epoch:
+            other = (epochs >= wave.epoch) & (self.writer[words] != wave.index)
             if np.count_nonzero(other):
                 self._race(words, other, wave, where, "reads")
             direct = (epochs == UNSETTLED + 1) & (self.writer[words] == wave.index)
             if np.count_nonzero(direct):
                 self._race(words, direct, wave, where, "reads, before its own s_waitcnt,")
-        fresh = self.read_epoch[words] != wave.epoch
-        bit = np.uint32(1 << wave.index)
-        self.readers[words] = np.where(fresh, bit, self.readers[words] | bit)
-        self.read_epoch[words] = wave.epoch
+        self.read_epoch[wave.index, words] = wave.epoch
 
     def note_write(self, words: np.ndarray, wave: Wave, where: str, direct: bool = False) -> None:
         """Record a write that is not settled yet; raises RaceError. `direct`: a load to LDS."""
@@ -67,13 +65,12 @@ class Shared:
             other = hot & (self.writer[words] != wave.index)
             if np.count_nonzero(other):
                 self._race(words, other, wave, where, "writes")
-        read = (self.read_epoch[words] >= wave.epoch) & (
-            (self.readers[words] & ~np.uint32(1 << wave.index)) != 0
-        )
+        read = self.read_epoch[:, words] >= wave.epoch
+        read[wave.index] = False
         if np.count_nonzero(read):
             raise RaceError(
-                f"wave {wave.index} writes LDS dword {4 * int(words[read].min())} that another "
-                f"wave read since the last barrier: {where}"
+                f"wave {wave.index} writes LDS dword {4 * int(words[read.any(axis=0)].min())} that "
+                f"another wave read since the last barrier: {where}"
             )
         self.write_epoch[words] = UNSETTLED + int(direct)
         self.writer[words] = wave.index

@@ -83,11 +83,15 @@ class Track:
         self.vm: deque[int] = deque()
         self.lgkm: deque[int] = deque()
         self.war: list[tuple[int, int]] = []
-        self.log: list[Issue] = []
+        self.log: list[tuple[int, int, int, int, bool]] = []
         self.issues: list[int] = []
         self.barrier_at = 0
         self.cost: Cost | None = None
         self.row = -1
+
+    def executed(self) -> list[Issue]:
+        """What the wave has executed, in program order."""
+        return [Issue(*entry) for entry in self.log]
 
     def fetch(self) -> None:
         """Take the next instruction and find when it may first try to issue."""
@@ -159,7 +163,7 @@ class Track:
             end = following
         if not p.ports:
             following = now + 4
-        self.log.append(Issue(self.row, self.ready, now, end, taken))
+        self.log.append((self.row, self.ready, now, end, taken))
         self.ready = following
         self.fetch()
 
