@@ -14,7 +14,7 @@ import numpy as np
 
 from tracekit.analysis.intervals import covered_twice, intersect, overlap_cycles, union
 from tracekit.analysis.simds import Simd, each_simd, matrix_use, vector_use
-from tracekit.analysis.window import Window, window_of
+from tracekit.analysis.window import DEFAULT, Window, Windows
 from tracekit.isa.listing import Pipe
 from tracekit.timeline import Timeline
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = (
-    "se", "cu", "simd", "dispatch", "waves", "window", "start", "end", "window_cycles", "mfma",
-    "matrix_busy_cycles", "matrix_occupancy", "vector_busy_cycles", "vector_occupancy",
+    "se", "cu", "simd", "dispatch", "waves", "window", "start", "end", "window_cycles", "intervals",
+    "mfma", "matrix_busy_cycles", "matrix_occupancy", "vector_busy_cycles", "vector_occupancy",
     "coissued_cycles", "overlap_cycles", "matrix_idle_cycles", "neither_cycles",
     "issue_window_cycles", "violations",
 )  # fmt: skip
@@ -33,7 +33,7 @@ MATRIX_COLUMNS = (
     "neither_cycles", "violations",
 )  # fmt: skip
 _SUMMED = (
-    "waves", "window_cycles", "mfma", "matrix_busy_cycles", "vector_busy_cycles",
+    "waves", "window_cycles", "intervals", "mfma", "matrix_busy_cycles", "vector_busy_cycles",
     "coissued_cycles", "overlap_cycles", "matrix_idle_cycles", "neither_cycles",
     "issue_window_cycles", "violations",
 )  # fmt: skip
@@ -48,7 +48,7 @@ class Occupancy:
     notes: list[str] = field(default_factory=list)
 
 
-def occupancy(timeline: Timeline, window: str = "span") -> Occupancy:
+def occupancy(timeline: Timeline, window: str = DEFAULT) -> Occupancy:
     """Occupancy of every SIMD with traced waves over ``window`` (see analysis.window).
 
     Occupancies are fractions of ``window_cycles``.  Matrix columns are null where the cost
@@ -58,8 +58,9 @@ def occupancy(timeline: Timeline, window: str = "span") -> Occupancy:
 
     rows: list[dict[str, object]] = []
     window_notes: dict[str, None] = {}
+    windows = Windows(timeline, window)
     for simd in each_simd(timeline):
-        chosen = window_of(timeline, simd, window)
+        chosen = windows.of(simd)
         if chosen.note:
             window_notes[chosen.note] = None
         rows.append(_row(simd, chosen))
@@ -99,6 +100,7 @@ def _row(simd: Simd, window: Window) -> dict[str, object]:
         "start": window.start,
         "end": window.end,
         "window_cycles": cycles,
+        "intervals": len(within),
         "mfma": int(mfma.sum()),
         "vector_busy_cycles": vector.cycles,
         "vector_occupancy": vector.cycles / cycles if cycles else None,
@@ -151,6 +153,12 @@ def _notes(timeline: Timeline, table: pd.DataFrame) -> list[str]:
 
 def no_instructions(timeline: Timeline) -> str:
     """Why there is nothing to report, and what to try."""
+    if timeline.missing_waves:
+        return (
+            f"{timeline.missing_waves} of {timeline.listed_waves} wave files are missing and no "
+            "other holds an instruction: no pipe occupancy; per-line counts are in "
+            "tracekit hotspots"
+        )
     where = ", ".join(
         f"SE {se} CU {cu}"
         for se, cu in timeline.streams[["se", "target_cu"]]

@@ -39,6 +39,9 @@ class Simd:
     simd: int
     dispatch: int
     rows: NDArray[np.intp]
+    row: NDArray[np.int32]  # of the listing, -1 unstitched
+    time: Array  # first attempt to issue
+    end: Array  # end of the issue cost
     issue: Array
     issue_cost: Array
     pipe: NDArray[np.uint8]
@@ -68,6 +71,13 @@ class MatrixUse:
         return union(self.start, self.end)
 
 
+def issues(category: Array, time: Array, stall: Array, duration: Array) -> Array:
+    """Issue times of instruction rows (of an IMMED its completion)."""
+    # IMMED and MESSAGE rows of AMD's start before they issue; their end tells when.
+    late = (category == Category.IMMED) | (category == Category.MESSAGE)
+    return np.where(late, time + duration - 4, time + stall)
+
+
 def each_simd(timeline: Timeline) -> Iterator[Simd]:
     """Every SIMD with instructions, by se, dispatch, simd."""
     table = timeline.instructions
@@ -94,10 +104,8 @@ def _simd(timeline: Timeline, key: tuple[int, int, int], rows: NDArray[np.intp])
 
     row = table["row"].to_numpy()[rows]
     category, kind = column("category"), column("type")
-    time, duration = column("time"), column("duration")
-    # IMMED and MESSAGE rows of AMD's start before they issue; their end tells when.
-    late = (category == Category.IMMED) | (category == Category.MESSAGE)
-    issue = np.where(late, time + duration - 4, time + column("stall"))
+    time, stall, duration = column("time"), column("stall"), column("duration")
+    issue = issues(category, time, stall, duration)
     pipe = np.append(listing.pipe, np.uint8(Pipe.NONE))[row]
     cycles = np.append(listing.cycles.astype(np.int64), -1)[row]
     # Unstitched: the type still tells vector work; MAI may be an MFMA of any length.
@@ -114,8 +122,11 @@ def _simd(timeline: Timeline, key: tuple[int, int, int], rows: NDArray[np.intp])
         simd=key[2],
         dispatch=key[1],
         rows=rows,
+        row=row,
+        time=time,
+        end=time + duration,
         issue=issue,
-        issue_cost=duration - column("stall"),
+        issue_cost=duration - stall,
         pipe=pipe,
         cycles=cycles,
         scaled=scaled,

@@ -4,6 +4,7 @@
 COMMANDS = {
     "info": "What a capture holds: streams, kernels, waves, architecture.",
     "occupancy": "How busy the matrix pipe and the vector pipe of each SIMD are.",
+    "loops": "The loops that the waves ran, and cycles per iteration.",
     "waves": "One row per traced wave.",
     "instructions": "One row per executed instruction.",
 }

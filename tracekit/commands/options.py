@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from tracekit.capture.capture import Capture
     from tracekit.timeline import Timeline
 
 Decorated = Callable[..., Any]
@@ -33,16 +34,20 @@ class Source:
             return [list(self.paths)]
         return [[path] for path in self.paths]
 
-    def timeline(self, paths: list[str]) -> Timeline:
-        from tracekit.capture.opening import open_capture
+    def opened(self) -> Iterator[Capture]:
+        """Every capture of the paths; a directory or archive may hold several."""
+        from tracekit.capture.opening import open_all
 
-        capture = open_capture(
-            paths, listing=self.listing, load_base=bases(self.load_base), arch=self.arch
-        )
-        return capture.timeline(self.timing, se=self.filters["se"]).select(**self.filters)
+        for paths in self.captures():
+            yield from open_all(
+                paths, listing=self.listing, load_base=bases(self.load_base), arch=self.arch
+            )
 
     def timelines(self) -> list[Timeline]:
-        return [self.timeline(paths) for paths in self.captures()]
+        return [
+            capture.timeline(self.timing, se=self.filters["se"]).select(**self.filters)
+            for capture in self.opened()
+        ]
 
 
 def bases(options: tuple[str, ...]) -> dict[int, int]:
@@ -103,10 +108,11 @@ def source_options(function: Decorated) -> Decorated:
     return decorated
 
 
-def window_option(default: str = "span") -> Callable[[Decorated], Decorated]:
+def window_option(default: str = "steady") -> Callable[[Decorated], Decorated]:
     """``--window``."""
     return click.option(
         "--window", default=default, show_default=True, metavar="WINDOW",
-        help="span (first issue to last issue + 4 of the SIMD), START:END in cycles, "
+        help="steady (every wave is past its first and before its last iteration of the dominant "
+        "loop), span (first issue to last issue + 4 of the SIMD), START:END in cycles, "
         "START%:END% of the span, or marker:NAME.",
     )  # fmt: skip

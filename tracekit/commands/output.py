@@ -67,8 +67,15 @@ class Output:
 
     def table(self, table: pd.DataFrame, title: str, styles: dict[str, Column]) -> None:
         """A table with aligned columns: framed on a terminal, plain text otherwise."""
+        self.tables([(table, title, styles)])
+
+    def tables(self, tables: Sequence[tuple[pd.DataFrame, str, dict[str, Column]]]) -> None:
+        """Several, a blank line apart."""
         with self.open() as out:
-            _write_table(out, table, title, styles, self.everything)
+            for number, (table, title, styles) in enumerate(tables):
+                if number:
+                    out.write("\n")
+                _write_table(out, table, title, styles, self.everything)
 
 
 @dataclass(frozen=True)
