@@ -121,6 +121,10 @@ class Cu:
         while not track.done and track.cost.port == INTERNAL:
             cost, ready = track.cost, track.ready
             kind = cost.internal
+            target = 0
+            if kind == "wait" and track.last_taken:
+                # A wait at a branch target is done while the target is fetched.
+                target, ready = ready, ready - self.p.branch_taken + self.p.issue
             if kind == "barrier":
                 track.waiting = True
                 track.barrier_at = ready
@@ -142,7 +146,7 @@ class Cu:
                 track.driver.complete(completion)
             track.log.append(_entry(track, ready, completion + 4))
             track.last_taken = False
-            track.ready = completion + 4
+            track.ready = max(completion + 4, target)
             track.fetch()
 
     def waited(self, track: Track, ready: int) -> int:

@@ -147,8 +147,7 @@ class Track:
                 self.last_sgpr = now
                 if cost.is_compare:
                     self.last_compare = now
-            following = now + p.issue
-            end = now + cost.hold
+            following = end = now + cost.hold
         elif port == SCALAR:
             if not cost.smem:
                 self.last_salu = now
