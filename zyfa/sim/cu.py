@@ -155,7 +155,7 @@ class Cu:
         counts = track.cost.counts
         when = ready
         if given is not None:
-            when = max(ready + given.floor, given_completion(track, given, ready))
+            when = max(ready, given_completion(track, given, ready))
         for queue, name, ours in (
             (track.vm, "vmcnt", given is None),
             (track.lgkm, "lgkmcnt", True),
@@ -239,19 +239,23 @@ class Cu:
         self.reschedule(simd, now)
 
     def naive(self, simd: Simd, now: int) -> None:
+        """One tick without pipes: whatever is ready issues."""
         for track in simd.waves:
-            if not (track.done or track.waiting or track.blocked > now):
-                cost = track.cost
-                if cost.port == LDS:
-                    self.issue_lds(track, now)
-                elif cost.port == VMEM:
+            if track.done or track.waiting or track.blocked > now:
+                continue
+            cost = track.cost
+            if cost.port == VMEM:
+                given = track.driver.given()
+                if given is None or now >= track.ready + given.stall:
                     self.issue_vmem(track, now)
-                else:
-                    if cost.port == MATRIX:
-                        simd.matrix.append((now, now + cost.cycles, track, track.row))
-                    elif cost.smem:
-                        track.issues.append(now)
-                    self.advance(track, now)
+            elif cost.port == LDS:
+                self.issue_lds(track, now)
+            else:
+                if cost.port == MATRIX:
+                    simd.matrix.append((now, now + cost.cycles, track, track.row))
+                elif cost.port == SCALAR and cost.smem:
+                    track.issues.append(now)
+                self.advance(track, now)
         self.reschedule(simd, now)
 
     def reschedule(self, simd: Simd, now: int) -> None:
@@ -322,6 +326,7 @@ class Cu:
         if cost.reads and start > now:
             track.war.append((cost.reads, start))
         track.lgkm.append(start + cost.latency + extra)
+        track.issues.append(now)
         self.advance(track, now)
 
     def issue_vmem(self, track: Track, now: int) -> None:

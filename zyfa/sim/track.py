@@ -48,14 +48,15 @@ class Driver:
 class Given(NamedTuple):
     """Delays taken from a capture instead of predicted.
 
-    wait: completion of a s_waitcnt relative to the issue of the memory instruction `back` issues
-    ago in the wave's VMEM (or scalar) queue; stall: back-pressure of a VMEM issue.
+    wait: completion of a s_waitcnt relative to the issue of the wave's memory instruction number
+    `producer`, -1 when it did not wait; stall: back-pressure of a VMEM issue; all_given: LDS
+    latencies are not predicted either.
     """
 
     wait: int = -1
     producer: int = -1
     stall: int = 0
-    floor: int = 0
+    all_given: bool = False
 
 
 class Track:
