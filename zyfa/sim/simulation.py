@@ -59,6 +59,7 @@ def run(
     dynamic_lds: int = 0,
     timing: bool = False,
     parameters: Parameters | None = None,
+    capture: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SimResult:
     """Run `kernel` of a linked gfx950 code object.
@@ -68,7 +69,8 @@ def run(
     passed as they are. grid: workgroups (not workitems) per dimension; block: workitems of a
     workgroup. workgroups: the numbers to run (x fastest), all by default. progress: called with
     (workgroups done, total). timing: run on the model of one CU (`parameters`), which takes as many
-    workgroups at a time as fit; otherwise instructions only count issue slots.
+    workgroups at a time as fit; otherwise instructions only count issue slots. capture: a folder for
+    the run as a thread trace (implies timing).
 
     Raises SimError and its subclasses HazardError, PoisonError, RaceError, BoundsError and
     UnknownInstruction.
@@ -78,11 +80,17 @@ def run(
     total = int(np.prod(launch.grid))
     numbers = list(range(total)) if workgroups is None else list(workgroups)
     program.map_segments(launch.memory)
-    if timing:
-        timed = run_timed(program, launch, numbers, parameters or Parameters(), None, progress)
+    if timing or capture is not None:
+        parameters = parameters or Parameters()
+        timed = run_timed(program, launch, numbers, parameters, None, progress)
         launch.copy_back()
         executed = sum(len(track.log) for track in timed.tracks)
-        return SimResult(launch.outputs(), executed, timed.cycles, timing=timed)
+        folder = None
+        if capture is not None:
+            from zyfa.sim.capture import write
+
+            folder = write(capture, program, launch, timed, parameters)
+        return SimResult(launch.outputs(), executed, timed.cycles, folder, timed)
     executed = 0
     for done, number in enumerate(numbers):
         executed += functional.run_workgroup(program, launch.workgroup(number))
