@@ -287,7 +287,7 @@ def check(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
             continue
         slots_needed = need[role]
         if slots_needed and now < when + 4 * (slots_needed + 1):
-            if role == Role.MATRIX_C and _chained(board, producer):
+            if role == Role.MATRIX_C and chained(board, producer):
                 continue
             _raise(producer, inst, register, slots_needed, (now - when) // 4 - 1)
     if board.writes_by_valu:
@@ -300,7 +300,7 @@ def check(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
                     _raise(producer, inst, register, slots_needed, (now - when) // 4 - 1)
 
 
-def _chained(board: Scoreboard, producer: Instruction) -> bool:
+def chained(board: Scoreboard, producer: Instruction) -> bool:
     """The accumulate chain: same opcode, exactly the same registers."""
     other = producer.board
     return other.stem == board.stem and other.vector_writes == board.accumulator

@@ -37,7 +37,6 @@ def _table(*rows: tuple) -> dict[str, Parameter]:
 
 M, X, A = "measured", "extrapolated", "assumed"
 TABLE: dict[str, Parameter] = _table(
-    ("tick", 4, "cycles", M, "all issue times are multiples of it"),
     # Blocking after an MFMA
     ("mfma_valu_block_base", 4, "cycles", M, f"{RULES}: 4 + 4 per 16 B of the widest A/B operand"),
     ("mfma_valu_block_per_16_bytes", 4, "cycles", M, f"{RULES}; 32x32x64 f8f6f4 extrapolated", 6),
@@ -111,7 +110,6 @@ TABLE: dict[str, Parameter] = _table(
     ("vmem_x4_service", 16, "cycles", M, "64 B per clock: 67 in 1,024"),
     ("vmem_x2_service", 8, "cycles", X, "64 B per clock"),
     ("vmem_dword_service", 4, "cycles", M, "4 to 8", 8),
-    ("fetch_bubble", 0, "cycles", A, "an 8-byte instruction across a 32-byte line: +4 in 25-70 %", 4),
     # Switches of the ablation
     ("block_after_mfma", 1, "0/1", M, "use the VALU, LDS and VMEM blocks"),
     ("war_interlock", 1, "0/1", M, f"{RULES}: a VALU waits for queued readers of its target"),

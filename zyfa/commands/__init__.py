@@ -1,0 +1,1 @@
+"""Subcommands of `zyfa`, one module each; the registry is `zyfa.cli.COMMANDS`."""

@@ -1,0 +1,28 @@
+"""`zyfa lint`: static hazards of a code object."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("lint")
+@click.argument("kernel", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def command(kernel: Path) -> None:
+    """Check a linked gfx950 code object for missing wait states, by LLVM's counting.
+
+    Exit code 3 when something is found.
+    """
+    from zyfa.sim import loader
+    from zyfa.sim.lint import lint
+    from zyfa.sim.program import Program
+
+    code = loader.load(kernel)
+    program = Program(code, next(iter(code.kernels.values())))
+    findings = lint(program)
+    for finding in findings:
+        click.echo(str(finding))
+    click.echo(f"{len(program.instructions)} instructions, {len(findings)} findings", err=True)
+    if findings:
+        raise click.exceptions.Exit(3)
