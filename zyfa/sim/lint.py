@@ -113,5 +113,3 @@ def successors(program: Program, inst: Instruction) -> list[int]:
     if stem == "s_branch":
         return [program.index_of(target_address(inst))]
     return following
-
-

@@ -59,7 +59,7 @@ class Memory:
             if high <= buffer.base + buffer.size:
                 self.recent = buffer
                 return buffer
-            if low < buffer.base + buffer.size:
+            if low < buffer.base + buffer.size + GUARD:
                 raise BoundsError(
                     f"bytes 0x{low:x}..0x{high:x} leave {buffer.name} "
                     f"(0x{buffer.base:x}, {buffer.size} bytes)"

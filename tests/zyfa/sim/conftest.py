@@ -1,0 +1,29 @@
+"""Fixtures of the simulator's tests."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+_spec = importlib.util.spec_from_file_location("assembly", Path(__file__).with_name("assembly.py"))
+_assembly = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_assembly)
+
+
+@pytest.fixture
+def assemble() -> Callable[..., bytes]:
+    """`assemble(body, buffers=0, lds=0, denorm=3, overflow=0)` -> linked code object."""
+    pytest.importorskip("ziglang", reason="the assembler comes with the ziglang wheel")
+    return _assembly.assemble
+
+
+@pytest.fixture
+def captures() -> Path:
+    """The folder of real captures."""
+    folder = Path(__file__).parents[4] / "shared" / "captures"
+    if not folder.is_dir():
+        pytest.skip("captures not found at ../shared/captures")
+    return folder
