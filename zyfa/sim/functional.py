@@ -29,10 +29,10 @@ def issue(w: Wave, inst: Instruction, now: int) -> None:
     if board.vector_writes or board.scalar_writes:
         hazards.note(w, inst, board, now)
     if board.memory:
-        if w.vmem and w.vmem[-1].instruction is inst:
-            hazards.poison(w, w.vmem[-1])
         if w.lgkm and w.lgkm[-1].instruction is inst:
             hazards.poison(w, w.lgkm[-1])
+        if w.vmem and w.vmem[-1].instruction is inst:
+            hazards.poison(w, w.vmem[-1])
     w.executed += 1
 
 
@@ -57,10 +57,7 @@ def retire(w: Wave, entry: Pending) -> None:
     """The result of a memory instruction becomes visible."""
     if entry.commit is not None:
         entry.commit()
-    pending = {r for other in (*w.vmem, *w.lgkm) for r in other.registers} if w.vmem else ()
-    for register in entry.registers:
-        if register not in pending:
-            w.writers[register] = None
+    hazards.settle(w, entry)
 
 
 def run_workgroup(program: Program, group: Workgroup, observe: Callable | None = None) -> int:

@@ -283,7 +283,8 @@ def check(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
             continue
         need, when, producer = entry
         if need is None:
-            _poisoned(w, inst, register, producer)
+            if role != Role.WRITE or not _in_order(board, producer):
+                _poisoned(w, inst, register, producer)
             continue
         slots_needed = need[role]
         if slots_needed and now < when + 4 * (slots_needed + 1):
@@ -304,6 +305,12 @@ def chained(board: Scoreboard, producer: Instruction) -> bool:
     """The accumulate chain: same opcode, exactly the same registers."""
     other = producer.board
     return other.stem == board.stem and other.vector_writes == board.accumulator
+
+
+def _in_order(board: Scoreboard, producer: Instruction) -> bool:
+    """Two loads of one kind return in order, so the later one may overwrite the earlier."""
+    queue = board.stem.startswith("ds_"), producer.board.stem.startswith("ds_")
+    return board.memory and queue[0] == queue[1] and not board.stem.startswith("s_")
 
 
 def _poisoned(w: Wave, inst: Instruction, register: int, producer: Instruction) -> None:
@@ -336,15 +343,17 @@ def note(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
 
 def poison(w: Wave, entry: Pending) -> None:
     """Mark the registers of a memory result that is in flight."""
-    mark = (None, 0, entry.instruction)
+    mark = (None, entry, entry.instruction)
     for register in entry.registers:
         w.writers[register] = mark
 
 
 def settle(w: Wave, entry: Pending) -> None:
-    """The result has been waited for."""
+    """The result has been waited for; a younger load to the same register stays poison."""
     for register in entry.registers:
-        w.writers[register] = None
+        mark = w.writers[register]
+        if mark is not None and mark[1] is entry:
+            w.writers[register] = None
 
 
 def name(register: int) -> str:
