@@ -5,6 +5,7 @@ COMMANDS = {
     "info": "What a capture holds: streams, kernels, waves, architecture.",
     "occupancy": "How busy the matrix pipe and the vector pipe of each SIMD are.",
     "loops": "The loops that the waves ran, and cycles per iteration.",
+    "budget": "What an iteration costs each pipe, the bound and the verdict.",
     "bubbles": "Why the matrix pipe is idle: bubbles with causes.",
     "waves": "One row per traced wave.",
     "instructions": "One row per executed instruction.",

@@ -1,0 +1,89 @@
+"""``tracekit budget``."""
+
+from __future__ import annotations
+
+import click
+
+from tracekit.commands.options import Source, source_options, window_option
+from tracekit.commands.output import Column, Output, number, output_options, percent
+from tracekit.commands.report import Report, emit, window_label
+
+
+def _mean(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+_ROWS = {
+    "se": Column("SE"),
+    "simd": Column("SIMD"),
+    "slot": Column("slot"),
+    "iterations": Column("iterations", number),
+    "cycles": Column("cycles", _mean),
+    **{
+        f"{name}_cycles": Column(name.replace("_", " "), _mean)
+        for name in ("matrix", "vector", "full_rate", "packed", "transcendental", "conversion",
+                     "cross_lane", "lds", "vmem", "scalar", "nop")
+    },
+}  # fmt: skip
+_SIMDS = {
+    "se": Column("SE"),
+    "simd": Column("SIMD"),
+    "waves": Column("waves"),
+    "limit": Column("limit", lambda value: value or "-"),
+    "best_1": Column("best, 1 wave", percent),
+    "best_2": Column("2 waves", percent),
+    "best_4": Column("4 waves", percent),
+    "achieved": Column("achieved", percent),
+    "vector_share": Column("idle: vector", percent),
+    "latency_share": Column("latency", percent),
+    "barrier_share": Column("barrier", percent),
+    "verdict": Column("verdict", left=True),
+}
+
+
+def rates_of(options: tuple[str, ...]) -> dict[str, int]:
+    """``OPCODE=CYCLES`` options."""
+    found: dict[str, int] = {}
+    for option in options:
+        name, _, cycles = option.partition("=")
+        if not name or not cycles.isdigit():
+            raise click.BadParameter(
+                f"expected OPCODE=CYCLES, found {option!r}", param_hint="--rate"
+            )
+        found[name] = int(cycles)
+    return found
+
+
+@click.command("budget")
+@source_options
+@window_option()
+@click.option("--rate", multiple=True, metavar="OPCODE=CYCLES",
+              help="Cycles of a vector or matrix opcode, instead of the table's.")  # fmt: skip
+@output_options
+def command(source: Source, window: str, rate: tuple[str, ...], output: Output) -> None:
+    """What an iteration of the dominant loop costs each pipe, and what bounds it.
+
+    matrix ... nop: cycles that one iteration of one wave keeps a pipe or port, by the cost
+    tables; mean over its iterations. vector: all VALU classes. limit: the pipe that decides
+    the shortest possible time with the waves that are there (packed: matrix plus packed F32,
+    which never run together; vector: VALU plus what MFMAs block; wave: one wave's issues).
+    best: matrix occupancy in that time with 1, 2 and 4 waves per SIMD. achieved: matrix
+    occupancy in the window. idle: shares of the window by kind of cause. verdict: at 90 % of
+    the best or more the limit (matrix_bound, vector_bound), else the largest kind of idle
+    cause (vector_bound, latency_bound, barrier_bound).
+    """
+    from tracekit.analysis.budget import budget
+    from tracekit.analysis.window import check
+
+    check(window)
+    rates = rates_of(rate)
+    reports = []
+    for timeline in source.timelines():
+        result = budget(timeline, window, rates)
+        reports.append(Report(timeline, result.rows, result.notes, {"simds": result.simds}))
+    label = window_label(reports[0].tables["simds"]) if reports else ""
+    views = [
+        ("rows", "cycles of one iteration and wave", _ROWS),
+        ("simds", f"what bounds it, {label}", _SIMDS),
+    ]
+    emit(output, "tracekit.budget/1", reports, views)
