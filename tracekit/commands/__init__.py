@@ -7,6 +7,7 @@ COMMANDS = {
     "loops": "The loops that the waves ran, and cycles per iteration.",
     "budget": "What an iteration costs each pipe, the bound and the verdict.",
     "bubbles": "Why the matrix pipe is idle: bubbles with causes.",
+    "overlap": "Whether the waves of a SIMD take turns (ping-pong).",
     "waves": "One row per traced wave.",
     "instructions": "One row per executed instruction.",
 }
