@@ -95,9 +95,8 @@ def _print_parameters(parameters: Any) -> None:
     click.echo(f"# {parameters.arch}, hash {parameters.digest}")
     for name, item in TABLE.items():
         bad = f", bad end {item.bad}" if item.bad is not None else ""
-        click.echo(
-            f"{name} = {parameters.values[name]}  # {item.unit}; {item.confidence}{bad}; {item.source}"
-        )
+        value = parameters.values[name]
+        click.echo(f"{name} = {value}  # {item.unit}; {item.confidence}{bad}; {item.source}")
 
 
 def _replay(path: str, settings: str | None) -> None:
@@ -113,8 +112,8 @@ def _replay(path: str, settings: str | None) -> None:
     click.echo(f"capture            {found.capture} ({found.arch}, {found.waves} waves)")
     if len(found.iterations):
         errors = np.abs(found.errors)
-        click.echo(f"loop iterations    {len(errors)}, median {np.median(found.iterations[:, 0]):.0f} "
-                   "cycles measured")  # fmt: skip
+        middle = np.median(found.iterations[:, 0])
+        click.echo(f"loop iterations    {len(errors)}, median {middle:.0f} cycles measured")
         click.echo(f"median error       {100 * found.median_error:.2f} % "
                    f"(90th percentile {100 * np.quantile(errors, 0.9):.1f} %, "
                    f"bias {100 * found.bias:+.1f} %)")  # fmt: skip

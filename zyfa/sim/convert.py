@@ -46,7 +46,7 @@ SIMPLE: list[tuple[str, str, str, Callable]] = [
     ("v_cvt_f32_bf16", "H", "f", arithmetic.bf16_decode),
     *[
         (f"v_cvt_f32_ubyte{n}", "u", "f",
-         lambda a, s=np.uint32(8 * n): ((a >> s) & U8).astype(np.float32))
+         lambda a, shift=8 * n: ((a >> np.uint32(shift)) & U8).astype(np.float32))
         for n in range(4)
     ],
 ]  # fmt: skip

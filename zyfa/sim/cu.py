@@ -12,7 +12,7 @@ from collections import deque
 from zyfa.sim.costs import BRANCH, INTERNAL, LDS, MATRIX, PAIRS, SCALAR, VALU, VMEM
 from zyfa.sim.errors import SimError
 from zyfa.sim.parameters import Parameters
-from zyfa.sim.track import NEVER, Track
+from zyfa.sim.track import NEVER, Given, Track
 
 TICK = 4
 
@@ -85,7 +85,6 @@ class Cu:
         self.vmem = Queue(p.vmem_queue, p.vmem_issues_per_tick, bool(p.queues and p.ports))
         self.barriers: dict[Track, Barrier] = {}
         self.now = 0
-        self.conflicts = 0
         self.on_end = None
 
     def place(self, tracks: list[Track], simds: list[int]) -> None:
@@ -142,8 +141,6 @@ class Cu:
             if kind == "wait":
                 completion = self.waited(track, ready)
             track.driver.issue(completion)
-            if kind == "wait":
-                track.driver.complete(completion)
             track.log.append(_entry(track, ready, completion + 4))
             track.last_taken = False
             track.ready = max(completion + 4, target)
@@ -194,7 +191,7 @@ class Cu:
         if not self.p.ports:
             self.naive(simd, now)
             return
-        matrix = valu = lds = vmem = scalar = branch = None
+        matrix = lds = vmem = scalar = branch = None
         older: list[Track] = []
         for track in simd.waves:
             if track.done or track.waiting or track.blocked > now:
@@ -222,7 +219,7 @@ class Cu:
                 self.issue_matrix(simd, matrix, now + lead)
                 older = []
         if older and simd.port_free <= now and simd.valu_block <= now:
-            valu = self.issue_valu(simd, older, now)
+            self.issue_valu(simd, older, now)
         if lds is not None and simd.memory_block <= now and self.lds.accepts(now):
             self.issue_lds(lds, now)
         if vmem is not None and simd.memory_block <= now and self.vmem.accepts(now):
@@ -275,7 +272,7 @@ class Cu:
                 elif port == VALU:
                     block = simd.packed_block if track.cost.packed else simd.valu_block
                     when = max(when, block, simd.port_free)
-                elif port == LDS or port == VMEM:
+                elif port in (LDS, VMEM):
                     when = max(when, simd.memory_block)
             if when < wake:
                 wake = when
@@ -296,14 +293,15 @@ class Cu:
         simd.matrix.append((when, when + cost.cycles, track, track.row))
         self.advance(track, when)
 
-    def issue_valu(self, simd: Simd, ready: list[Track], now: int) -> Track | None:
+    def issue_valu(self, simd: Simd, ready: list[Track], now: int) -> None:
+        """Issue the oldest VALU instruction that is allowed, and one that may join it."""
         first = None
         for track in ready:
             if not track.cost.packed or simd.packed_block <= now:
                 first = track
                 break
         if first is None:
-            return None
+            return
         cost = first.cost
         simd.port_free = now + cost.hold
         if cost.dual and simd.matrix_free <= now and len(ready) > 1:
@@ -317,7 +315,6 @@ class Cu:
                 self.advance(second, now)
                 break
         self.advance(first, now)
-        return first
 
     def issue_lds(self, track: Track, now: int) -> None:
         cost = track.cost
@@ -346,7 +343,7 @@ class Cu:
         return 0
 
 
-def given_completion(track: Track, given, ready: int) -> int:  # noqa: ANN001
+def given_completion(track: Track, given: Given, ready: int) -> int:
     """Completion of a wait whose latency a capture gives."""
     if given.wait < 0:
         return ready

@@ -1,4 +1,4 @@
-"""Execution-driven timing: the waves of a dispatch run on the CU model and compute as they issue."""
+"""Execution-driven timing: waves run on the CU model and compute as they issue."""
 
 from __future__ import annotations
 

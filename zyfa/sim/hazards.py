@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from typing import NoReturn
 
 from zyfa.sim.errors import HazardError, PoisonError
 from zyfa.sim.instruction import Instruction
-from zyfa.sim.syntax import AGPR, EXEC, M0, REGISTERS, SGPR, VCC
-from zyfa.sim.usage import Usage, registers, usage
+from zyfa.sim.syntax import AGPR, EXEC, M0, REGISTERS, SGPR, VCC, parse
+from zyfa.sim.usage import registers, usage
 from zyfa.sim.wave import Pending, Wave
 
 TRANSCENDENTAL = re.compile(r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_")
@@ -62,7 +63,6 @@ class Role(IntEnum):
     M0 = 14
     GETREG = 15
     OTHER = 16
-    HALF_READ = 17
 
 
 def slots(kind: Kind, role: Role) -> int:
@@ -75,7 +75,7 @@ def _matrix(passes: int) -> list[int]:
     # gfx950 adds one slot to gfx940's passes + 3, except for 2-pass instructions.
     result = passes + 3 + (passes != 2)
     for role in (Role.VALU, Role.TRANS, Role.MATRIX_AB, Role.MEMORY, Role.SWAP, Role.READ_LANE,
-                 Role.DPP, Role.WRITE, Role.HALF_READ):  # fmt: skip
+                 Role.DPP, Role.WRITE):  # fmt: skip
         row[role] = result
     row[Role.MATRIX_C] = result - 2
     return row
@@ -91,7 +91,7 @@ def _row(**needs: int) -> list[int]:
 NEED: list[list[int]] = [
     _row(),
     _row(MATRIX_AB=2, MATRIX_C=2, SWAP=2, READ_LANE=1, DPP=2),
-    _row(VALU=1, HALF_READ=1, MATRIX_AB=2, MATRIX_C=2, SWAP=2, READ_LANE=1, DPP=2),
+    _row(VALU=1, MATRIX_AB=2, MATRIX_C=2, SWAP=2, READ_LANE=1, DPP=2),
     _row(VALU=1, TRANS=1, MATRIX_AB=2, MATRIX_C=2, SWAP=2, READ_LANE=1, DPP=2),
     _row(SCALAR_VALU=2, LANE_SELECT=4, DIV_FMAS=4, SCALAR_MEMORY=5),
     _row(EXEC_MATRIX=4, DPP=5, SCALAR_VALU=2),
@@ -103,6 +103,7 @@ WAR_SLOTS = {2: 1, 4: 3, 8: 7, 16: 15, 32: 31}
 """VALU overwrites SrcC of an MFMA of so many passes."""
 
 FP8_FORMATS = (0, 1)
+"""cbsz and blgp of E4M3 and E5M2."""
 
 
 def passes(text: str) -> int:
@@ -110,11 +111,11 @@ def passes(text: str) -> int:
 
     LLVM's SISchedule for gfx950; FP8 operands double the f8f6f4 shapes.
     """
-    inst = usage_syntax(text)
+    inst = parse(text)
     found = SHAPE.match(inst.stem)
     if found is None:
         return 0
-    rows, _, depth = map(int, found.groups())
+    rows = int(found[1])
     stem = inst.stem
     if "f8f6f4" in stem:
         single = 8 if rows == 32 else 4
@@ -135,15 +136,9 @@ def passes(text: str) -> int:
     return {32: 8, 16: 4}[rows]
 
 
-def usage_syntax(text: str):
-    from zyfa.sim.syntax import parse
-
-    return parse(text)
-
-
 def producer_kinds(text: str) -> tuple[Kind, Kind]:
     """(kind for vector registers, kind for scalar registers) that the instruction leaves."""
-    syntax = usage_syntax(text)
+    syntax = parse(text)
     stem = syntax.stem
     if stem.startswith(("v_mfma", "v_smfmac")):
         return Kind[f"MFMA{passes(text)}"], Kind.SAFE
@@ -169,7 +164,7 @@ SETREG_CELL = REGISTERS - 1
 
 def checks(text: str) -> list[tuple[int, int]]:
     """(register, Role) pairs to test before the instruction may issue."""
-    syntax, use = usage_syntax(text), usage(text)
+    syntax, use = parse(text), usage(text)
     stem = syntax.stem
     out: list[tuple[int, int]] = []
     matrix = stem.startswith(("v_mfma", "v_smfmac"))
@@ -200,7 +195,7 @@ def checks(text: str) -> list[tuple[int, int]]:
                 out.append((r, Role.DPP if dpp and number == 0 else base))
             elif r == M0 and not vector:
                 continue
-            elif LANE_SELECT.match(stem) and number == (1 if stem.startswith("v_r") else 1):
+            elif LANE_SELECT.match(stem) and number == 1:
                 out.append((r, Role.LANE_SELECT))
             elif memory:
                 out.append((r, Role.SCALAR_MEMORY))
@@ -233,9 +228,9 @@ class Scoreboard:
 
     __slots__ = (
         "accumulator",
-        "memory",
         "checks",
         "is_matrix",
+        "memory",
         "scalar_kind",
         "scalar_writes",
         "stem",
@@ -320,7 +315,9 @@ def _poisoned(w: Wave, inst: Instruction, register: int, producer: Instruction) 
     )
 
 
-def _raise(producer, inst, register, needed, found):
+def _raise(
+    producer: Instruction, inst: Instruction, register: int, needed: int, found: int
+) -> NoReturn:
     raise HazardError(producer.where, inst.where, name(register), needed, found)
 
 
@@ -364,8 +361,3 @@ def name(register: int) -> str:
         return f"a{register - AGPR}"
     special = {VCC: "vcc_lo", VCC + 1: "vcc_hi", M0: "m0", EXEC: "exec_lo", SETREG_CELL: "MODE"}
     return special.get(register, f"s{register - SGPR}")
-
-
-def describe(use: Usage) -> str:
-    """Names of the written registers, for messages."""
-    return ", ".join(name(register) for register in use.writes)

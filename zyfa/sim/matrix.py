@@ -136,15 +136,10 @@ def _accumulate(
         left, right = a(w), b(w)
         if scales is not None:
             left, right = left * scales[0](w), right * scales[1](w)
-        if fixed is None:
-            c = get_c(w).view(kind).reshape(-1).take(index)
-        else:
-            c = fixed.view(kind)
+        c = get_c(w).view(kind).reshape(-1).take(index) if fixed is None else fixed.view(kind)
         total = left @ right.swapaxes(1, 2) + c
-        if integer:
-            result = total.astype(np.int64).astype(np.int32)
-        else:
-            result = total.astype(np.float32)
+        # Through int64, so that sums beyond 32 bits wrap.
+        result = (total.astype(np.int64) if integer else total).astype(kind)
         w.v[first:last] = result.reshape(-1).take(inverse).view(np.uint32)
 
     return run
@@ -194,7 +189,8 @@ def build_mfma(inst: Instruction) -> Execute:
 
 
 MNEMONICS = [
-    *(f"v_mfma{s}_f32_{shape}_f8f6f4" for s in ("", "_scale") for shape in ("32x32x64", "16x16x128")),
+    *(f"v_mfma{scale}_f32_{shape}_f8f6f4"
+      for scale in ("", "_scale") for shape in ("32x32x64", "16x16x128")),
     *(f"v_mfma_f32_{shape}_{form}" for shape in ("32x32x16", "16x16x32")
       for form in ("bf16", "f16", "fp8_fp8", "fp8_bf8", "bf8_fp8", "bf8_bf8")),
     *(f"v_mfma_f32_{shape}{blocks}_{form}"

@@ -34,9 +34,9 @@ s_barrier are taken for one workgroup; captures do not say."""
 class Recorded:
     """One wave of a capture. Arrays by executed instruction, cycles of the stream's clock.
 
-    place: se, cu, simd, slot; start: WAVE_START, which decides who is older; begin: first attempt of
-    the first instruction; attempt, issue, stall, duration: as in tracekit's table (issue = attempt +
-    stall); rows: listing rows; taken: branches that jumped.
+    place: se, cu, simd, slot; start: WAVE_START, which decides who is older; begin: first attempt
+    of the first instruction; attempt, issue, stall, duration: as in tracekit's table (issue =
+    attempt + stall); rows: listing rows; taken: branches that jumped.
     """
 
     place: tuple[int, int, int, int]
@@ -173,8 +173,8 @@ def record(path: str | Path) -> tuple[str, str, list[Recorded]]:
         taken = columns["category"][part] == JUMP
         start = int(born[tuple(int(columns[n][first]) for n in keys)])
         waves.append(
-            Recorded(place, start, int(time[0]), rows[part], texts, time, time + stall, stall, duration,
-                     taken)
+            Recorded(place, start, int(time[0]), rows[part], texts, time, time + stall, stall,
+                     duration, taken)
         )  # fmt: skip
     return timeline.capture, timeline.arch.name, waves
 

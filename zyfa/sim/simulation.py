@@ -68,9 +68,9 @@ def run(
     writeable, updated in place at the end; numbers are packed by the argument's size; `bytes` are
     passed as they are. grid: workgroups (not workitems) per dimension; block: workitems of a
     workgroup. workgroups: the numbers to run (x fastest), all by default. progress: called with
-    (workgroups done, total). timing: run on the model of one CU (`parameters`), which takes as many
-    workgroups at a time as fit; otherwise instructions only count issue slots. capture: a folder for
-    the run as a thread trace (implies timing).
+    (workgroups done, total). timing: run on the model of one CU (`parameters`), which takes as
+    many workgroups at a time as fit; otherwise instructions only count issue slots. capture: a
+    folder for the run as a thread trace (implies timing).
 
     Raises SimError and its subclasses HazardError, PoisonError, RaceError, BoundsError and
     UnknownInstruction.

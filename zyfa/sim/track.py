@@ -1,9 +1,8 @@
-"""A wave as the timing model sees it: its next instruction, when it may issue, what it waits for."""
+"""A wave as the timing model sees it: what comes next, when it may issue, what it waits for."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from typing import NamedTuple
 
 from zyfa.sim.costs import BRANCH, LDS, SCALAR, VALU, VMEM, Cost
@@ -37,9 +36,6 @@ class Driver:
         """The instruction issues at `now`; returns whether a branch was taken."""
         raise NotImplementedError
 
-    def complete(self, now: int) -> None:
-        """A s_waitcnt completes at `now`."""
-
     def given(self) -> Given | None:
         """Measured delays of the current instruction, for trace-driven runs."""
         return None
@@ -66,10 +62,35 @@ class Track:
     WAR interlock refuses it. vm and lgkm: completion times of outstanding memory instructions.
     """
 
-    __slots__ = ("age", "blocked", "cost", "driver", "done", "finish", "history", "last_compare",
-                 "last_memory_safe", "last_salu", "last_scc", "last_sgpr", "lgkm", "log", "number",
-                 "p", "ready", "row", "simd", "start", "vm", "war", "waiting", "barrier_at",
-                 "issues", "last_taken", "slot")  # fmt: skip
+    __slots__ = (
+        "age",
+        "barrier_at",
+        "blocked",
+        "cost",
+        "done",
+        "driver",
+        "finish",
+        "history",
+        "issues",
+        "last_compare",
+        "last_memory_safe",
+        "last_salu",
+        "last_scc",
+        "last_sgpr",
+        "last_taken",
+        "lgkm",
+        "log",
+        "number",
+        "p",
+        "ready",
+        "row",
+        "simd",
+        "slot",
+        "start",
+        "vm",
+        "waiting",
+        "war",
+    )  # fmt: skip
 
     def __init__(self, driver: Driver, p: Parameters, number: int, start: int):
         self.driver, self.p, self.number = driver, p, number
@@ -107,12 +128,12 @@ class Track:
         if not p.ports:
             self.blocked = ready
             return
-        if port == LDS or port == VMEM:
+        if port in (LDS, VMEM):
             if ready < self.last_memory_safe:
                 ready = self.last_memory_safe
             if ready < self.last_salu + p.salu_to_memory:
                 ready = self.last_salu + p.salu_to_memory
-        elif port == SCALAR or port == BRANCH:
+        elif port in (SCALAR, BRANCH):
             if ready < self.last_sgpr + p.valu_sgpr_to_salu:
                 ready = self.last_sgpr + p.valu_sgpr_to_salu
             if port == BRANCH and cost.reads_scc:
@@ -166,6 +187,3 @@ class Track:
         self.log.append((self.row, self.ready, now, end, taken))
         self.ready = following
         self.fetch()
-
-
-Callback = Callable[[Track, int], None]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from zyfa.sim import run
@@ -91,7 +93,7 @@ def test_mfma_goes_before_a_valu_of_an_older_wave(assemble):
     )
     waves = issues(assemble, body, block=320)
     mfmas = [when for text, when in waves[4] if text.startswith("v_mfma")]
-    assert set(b - a for a, b in zip(mfmas, mfmas[1:], strict=False)) == {32}
+    assert {b - a for a, b in pairwise(mfmas)} == {32}
 
 
 def test_two_waves_dual_issue_plain_valu_only(assemble):
@@ -124,7 +126,8 @@ def test_lds_queue_refuses_issues_of_four_simds(assemble):
 def test_bank_conflicts_are_counted_and_cost_time(assemble):
     def read(shift: int):
         code = assemble(
-            f"v_lshlrev_b32_e32 v1, {shift}, v0\ns_nop 1\nds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)\n",
+            f"v_lshlrev_b32_e32 v1, {shift}, v0\ns_nop 1\nds_read_b32 v2, v1\n"
+            "s_waitcnt lgkmcnt(0)\n",
             lds=65536,
         )
         return run(code, timing=True)

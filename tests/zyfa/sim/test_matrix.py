@@ -15,7 +15,7 @@ LANE = np.arange(64)
 def run_mfma(
     assemble, text: str, a: np.ndarray, b: np.ndarray, c: np.ndarray, extra=()
 ) -> np.ndarray:
-    """Registers of D, uint32[n, 64]: A in v[16..], B in v[32..], C/D in v[64..], scales v96, v97."""
+    """Registers of D, uint32[n, 64]: A in v16.., B in v32.., C/D in v64.., scales v96, v97."""
     loads = []
     blocks = [a, b, c, *extra]
     bases = [16, 32, 64, 96, 97]
@@ -127,7 +127,10 @@ def test_plain_shapes(assemble, shape, form):
     blocks = [registers(scatter(code, rows, bits)) for code in codes]
     c = RNG.normal(size=(rows * rows // 64, 64)).astype(np.float32)
     last, size = 63 + len(c), len(blocks[0]) - 1
-    text = f"v_mfma_f32_{shape}_{form} v[64:{last}], v[16:{16 + size}], v[32:{32 + size}], v[64:{last}]"
+    text = (
+        f"v_mfma_f32_{shape}_{form} v[64:{last}], v[16:{16 + size}], v[32:{32 + size}], "
+        f"v[64:{last}]"
+    )
     d = run_mfma(assemble, text, *blocks, c.view(np.uint32))
     a, b = (decode(code).astype(np.float64) for code in codes)
     expected = (a @ b.T + accumulator(c, rows)).astype(np.float32)

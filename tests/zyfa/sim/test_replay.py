@@ -1,4 +1,4 @@
-"""Fidelity against real captures, with the parameters of the table and nothing tuned per capture."""
+"""Fidelity against real captures, with the table's parameters and nothing tuned per capture."""
 
 from __future__ import annotations
 

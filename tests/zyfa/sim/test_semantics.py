@@ -253,7 +253,10 @@ def test_cvt_pk_u8_rounds_to_nearest_and_saturates(assemble, seed):
 @CHECKS
 def test_packed_f32_and_op_sel(assemble, seed):
     a, b, c = inputs(seed)
-    text = "v_pk_fma_f32 v[6:7], v[2:3], v[2:3], v[4:5] op_sel:[0,1,0] op_sel_hi:[0,1,0] neg_lo:[1,0,0]"
+    text = (
+        "v_pk_fma_f32 v[6:7], v[2:3], v[2:3], v[4:5] op_sel:[0,1,0] op_sel_hi:[0,1,0] "
+        "neg_lo:[1,0,0]"
+    )
     got = execute(assemble, text, (a, b, c), c)
     x, y, z = (f32(v).astype(np.longdouble) for v in (a, b, c))
     with np.errstate(all="ignore"):
