@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zyfa.sim.branch import CONDITIONS, target_address
-from zyfa.sim.hazards import NEED, Role, Scoreboard, chained, name
+from zyfa.sim.hazards import Scoreboard, chained, name
 from zyfa.sim.instruction import Instruction
 from zyfa.sim.program import Program
+from zyfa.sim.waitstates import NEED, Role
 
 FAR = 36
 """No hazard reaches further (slots)."""
