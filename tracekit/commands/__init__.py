@@ -8,6 +8,7 @@ COMMANDS = {
     "budget": "What an iteration costs each pipe, the bound and the verdict.",
     "bubbles": "Why the matrix pipe is idle: bubbles with causes.",
     "overlap": "Whether the waves of a SIMD take turns (ping-pong).",
+    "compare": "What a change did, with noise bounds; a gate for CI.",
     "waves": "One row per traced wave.",
     "instructions": "One row per executed instruction.",
 }
