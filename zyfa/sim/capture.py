@@ -49,6 +49,8 @@ def write(
         records = [_executed(program, issue) for issue in track.executed()]
         begin = ORIGIN + track.start
         write_wave(writer, track.simd, slots[track.number], begin, records)
+        for when, value in track.driver.markers:
+            writer.userdata(ORIGIN + when, track.simd, slots[track.number], value)
     last = ORIGIN + timing.cycles + 256
     for time in range(ORIGIN, last + REALTIME_EVERY, REALTIME_EVERY):
         writer.realtime_pair(time, 1_000_000 + time * REALTIME_HZ // SHADER_HZ)

@@ -31,12 +31,16 @@ def cost_of(text: str, parameters: Parameters) -> Cost:
 
 
 class Execution(Driver):
-    """Instructions come from the wave's own program counter."""
+    """Instructions come from the wave's own program counter.
+
+    markers: (cycle, M0) of every s_ttracedata.
+    """
 
     def __init__(self, program: Program, wave: Wave, parameters: Parameters):
         self.program, self.wave, self.parameters = program, wave, parameters
         wave.next = program.index_of(program.kernel.entry)
         self.early: bool | None = None
+        self.markers: list[tuple[int, int]] = []
 
     def current(self) -> tuple[int, Cost] | None:
         if self.wave.ended:
@@ -63,6 +67,8 @@ class Execution(Driver):
             wave.epoch += 1
         elif kind == "wait":
             functional.wait(wave, inst)
+        elif inst.syntax.mnemonic == "s_ttracedata":
+            self.markers.append((now, wave.s[124]))
         return wave.next != inst.index + 1
 
     def execute(self, now: int) -> None:
@@ -140,8 +146,7 @@ def residents(launch: Launch, waves: int) -> int:
     """Workgroups that fit on one CU: by wave slots, registers and LDS."""
     kernel = launch.kernel
     by_registers = VGPRS_PER_SIMD // max(kernel.vgprs, 8)
-    per_simd = -(-waves // 4)
-    fit = min(WAVES_PER_SIMD, by_registers) // per_simd
+    fit = 4 * min(WAVES_PER_SIMD, by_registers) // waves
     if launch.lds:
         fit = min(fit, LDS_BYTES // launch.lds)
     return max(fit, 1)
@@ -162,34 +167,37 @@ def run_timed(
     groups: list[Workgroup] = []
     alive: dict[int, int] = {}
     home: dict[Track, int] = {}
+    load = [0] * 4
 
     def start(at: int) -> None:
         group = launch.workgroup(queue.pop(0))
         groups.append(group)
         members, places = [], []
+        first = load.index(min(load))
         for wave in group.waves:
             driver = Execution(program, wave, parameters)
             track = Track(driver, parameters, len(tracks), at + 4 * wave.index)
             tracks.append(track)
             members.append(track)
-            places.append(wave.index % 4)
+            places.append((first + wave.index) % 4)
             home[track] = group.number
+            load[places[-1]] += 1
         alive[group.number] = len(members)
         cu.place(members, places)
 
     def ended(track: Track) -> None:
         number = home[track]
+        load[track.simd] -= 1
         alive[number] -= 1
         if alive[number] == 0:
             if progress is not None:
                 progress(sum(not n for n in alive.values()), len(numbers))
             if queue:
-                start(track.finish + 100)
+                start(track.finish + parameters.workgroup_launch)
 
     cu.on_end = ended
     with np.errstate(all="ignore"):
-        first = launch.workgroup(queue[0])
-        count = resident or residents(launch, len(first.waves))
+        count = resident or residents(launch, -(-int(np.prod(launch.block)) // 64))
         for _ in range(min(count, len(queue))):
             start(0)
         cu.run()

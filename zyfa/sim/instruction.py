@@ -49,7 +49,6 @@ class Instruction:
     address: int
     size: int
     text: str
-    source: str
     kernel: Kernel | None = None
     program: object = None
     indexed: str = ""
@@ -65,7 +64,8 @@ class Instruction:
     @property
     def where(self) -> str:
         """Text, PC and source line, for messages."""
-        line = f" ({self.source})" if self.source else ""
+        source = self.program.source_of(self.address) if self.program is not None else ""
+        line = f" ({source})" if source else ""
         return f"{self.text} at PC 0x{self.address:x}{line}"
 
     @property

@@ -118,6 +118,27 @@ def load(source: bytes | str | Path) -> CodeObject:
     return code
 
 
+def source_lines(data: bytes) -> list[tuple[int, str]]:
+    """(ELF address, "file:line") rows of the DWARF line tables, sorted; empty without them."""
+    elf = ELFFile(io.BytesIO(data))
+    if not elf.has_dwarf_info():
+        return []
+    dwarf = elf.get_dwarf_info()
+    rows: list[tuple[int, str]] = []
+    for unit in dwarf.iter_CUs():
+        program = dwarf.line_program_for_CU(unit)
+        if program is None:
+            continue
+        files = program.header["file_entry"]
+        first = 0 if program.header["version"] >= 5 else 1
+        for entry in program.get_entries():
+            state = entry.state
+            if state is not None and not state.end_sequence:
+                name = files[state.file - first].name.decode(errors="replace")
+                rows.append((state.address, f"{name}:{state.line}"))
+    return sorted(rows)
+
+
 def _at(segments: list[tuple[int, bytes]], address: int, size: int) -> bytes:
     for base, data in segments:
         if base <= address and address + size <= base + len(data):

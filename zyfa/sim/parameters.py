@@ -71,6 +71,7 @@ TABLE: dict[str, Parameter] = _table(
     ("ds_write_b64_issue", 12, "cycles", M, RULES),
     ("ds_write_b128_issue", 20, "cycles", M, RULES),
     ("ds_bpermute_issue", 8, "cycles", M, RULES),
+    ("workgroup_launch", 100, "cycles", A, "end of a workgroup to the start of the next", 1000),
     # Internal instructions
     ("internal", 4, "cycles", M, "s_waitcnt without waiting, s_setprio"),
     ("barrier_release", 4, "cycles", M, "last arrival to release; the next issue is 4 later"),

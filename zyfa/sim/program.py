@@ -23,7 +23,7 @@ from zyfa.sim import (  # noqa: F401  # noqa: F401
 )
 from zyfa.sim.errors import SimError
 from zyfa.sim.instruction import Instruction
-from zyfa.sim.loader import CodeObject, Kernel
+from zyfa.sim.loader import CodeObject, Kernel, source_lines
 from zyfa.sim.memory import Memory
 
 LOAD_BIAS = 0x7E00_0000_0000
@@ -38,11 +38,12 @@ class Program:
 
     def __init__(self, code: CodeObject, kernel: Kernel):
         self.code, self.kernel, self.bias = code, kernel, LOAD_BIAS
+        self.lines: list[tuple[int, str]] | None = None
         rows = disassemble(code)
         self.addresses = [row[0] for row in rows]
         self.instructions = [
-            Instruction(n, address, size, text, source, kernel, self)
-            for n, (address, size, text, source) in enumerate(rows)
+            Instruction(n, address, size, text, kernel, self)
+            for n, (address, size, text) in enumerate(rows)
         ]
         indexed = ""
         for inst in self.instructions:
@@ -52,6 +53,13 @@ class Program:
                 indexed = ""
             elif inst.syntax.mnemonic.startswith("v_"):
                 inst.indexed = indexed
+
+    def source_of(self, address: int) -> str:
+        """ "file:line" of an ELF address, "" without debug information."""
+        if self.lines is None:
+            self.lines = source_lines(self.code.data)
+        at = bisect.bisect(self.lines, (address, "\uffff")) - 1
+        return self.lines[at][1] if at >= 0 else ""
 
     def map_segments(self, memory: Memory) -> None:
         """Map code and constants, page by page, for s_getpc-relative loads."""
@@ -70,7 +78,7 @@ class Program:
         return at
 
 
-def disassemble(code: CodeObject) -> list[tuple[int, int, str, str]]:
-    """(address, size, text, source) of every instruction."""
+def disassemble(code: CodeObject) -> list[tuple[int, int, str]]:
+    """(address, size, text) of every instruction."""
     rows = Disassembler(code.arch).decode(code.text, code.text_address)
-    return [(code.text_address + offset, size, text, "") for offset, size, text in rows]
+    return [(code.text_address + offset, size, text) for offset, size, text in rows]

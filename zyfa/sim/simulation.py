@@ -60,6 +60,7 @@ def run(
     timing: bool = False,
     parameters: Parameters | None = None,
     capture: str | Path | None = None,
+    on_cu: Iterable[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SimResult:
     """Run `kernel` of a linked gfx950 code object.
@@ -70,7 +71,8 @@ def run(
     workgroup. workgroups: the numbers to run (x fastest), all by default. progress: called with
     (workgroups done, total). timing: run on the model of one CU (`parameters`), which takes as
     many workgroups at a time as fit; otherwise instructions only count issue slots. capture: a
-    folder for the run as a thread trace (implies timing).
+    folder for the run as a thread trace (implies timing). on_cu: of the workgroups, those that the
+    timed CU gets; the others run functionally, as if on other CUs. Default: all.
 
     Raises SimError and its subclasses HazardError, PoisonError, RaceError, BoundsError and
     UnknownInstruction.
@@ -82,7 +84,11 @@ def run(
     program.map_segments(launch.memory)
     if timing or capture is not None:
         parameters = parameters or Parameters()
-        timed = run_timed(program, launch, numbers, parameters, None, progress)
+        mine = numbers if on_cu is None else list(on_cu)
+        timed = run_timed(program, launch, mine, parameters, None, progress)
+        elsewhere = [number for number in numbers if number not in set(mine)]
+        for number in elsewhere:
+            functional.run_workgroup(program, launch.workgroup(number))
         launch.copy_back()
         executed = sum(len(track.log) for track in timed.tracks)
         folder = None

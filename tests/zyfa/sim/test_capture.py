@@ -63,6 +63,22 @@ def test_every_issue_time_and_text(made):
     assert when.tolist() == truth["issue"].tolist()
 
 
+def test_markers(made):
+    timeline, truth, _ = made
+    values = timeline.markers["value"].tolist()
+    assert values == [7] * 8
+    times = truth[truth["instruction"] == "s_ttracedata"]["issue"]
+    assert sorted(timeline.markers["time"]) == sorted(times)
+
+
+def test_realtime_pairs_tell_the_clock(made):
+    timeline, _, _ = made
+    clock = timeline.clock
+    assert len(clock) >= 2
+    rate = np.diff(clock["time"]) / np.diff(clock["realtime"])
+    np.testing.assert_allclose(rate, 24)
+
+
 def cycles(intervals: list[tuple[int, int]], low: int, high: int) -> np.ndarray:
     """bool per cycle of low..high-1."""
     busy = np.zeros(high - low, bool)
