@@ -9,6 +9,10 @@ COMMANDS = {
     "bubbles": "Why the matrix pipe is idle: bubbles with causes.",
     "overlap": "Whether the waves of a SIMD take turns (ping-pong).",
     "compare": "What a change did, with noise bounds; a gate for CI.",
+    "shapes": "MFMA opcodes: share of peak, half rates; hazard time.",
+    "counters": "SQ counters in the trace beside the decoded counts.",
+    "clock": "The shader clock over time.",
+    "markers": "Marker scopes and the pipes inside each.",
     "waves": "One row per traced wave.",
     "instructions": "One row per executed instruction.",
 }

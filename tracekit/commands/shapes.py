@@ -1,0 +1,61 @@
+"""``tracekit shapes``."""
+
+from __future__ import annotations
+
+import click
+
+from tracekit.commands.options import Source, source_options, window_option
+from tracekit.commands.output import Column, Output, number, output_options, percent
+from tracekit.commands.report import Report, emit, window_label
+
+_VIEW = {
+    "dispatch": Column("dispatch"),
+    "opcode": Column("opcode", left=True),
+    "executed": Column("executed", number),
+    "cycles": Column("cycles", number),
+    "busy_share": Column("pipe busy", percent),
+    "peak_share": Column("of peak FLOP/s", percent),
+    "flag": Column("", left=True),
+}
+_WAITS = {
+    "se": Column("SE"),
+    "simd": Column("SIMD"),
+    "waves": Column("waves"),
+    "wave_cycles": Column("wave cycles", number),
+    "nop_cycles": Column("s_nop", number),
+    "lgkmcnt_wait_cycles": Column("lgkmcnt", number),
+    "vmcnt_wait_cycles": Column("vmcnt", number),
+    "barrier_cycles": Column("barrier", number),
+    "refused_cycles": Column("MFMA, VALU refused", number),
+    "gap_cycles": Column("gaps", number),
+    "rest_cycles": Column("rest", number),
+}
+
+
+@click.command("shapes")
+@source_options
+@window_option()
+@output_options
+def command(source: Source, window: str, output: Output) -> None:
+    """The MFMA opcodes that ran, how near to the peak they are, and hazard time.
+
+    pipe busy: their cycles as share of the window, all SIMDs together. of peak FLOP/s: their
+    operations as share of what the matrix pipes could do at the full rate of that type; half
+    of pipe busy for the shapes of older chips. The second table splits the time of all
+    waves: s_nop is hazard time that other tools count as stall; refused: ready, but the port
+    or pipe is taken; gaps: no attempt to issue; rest: instructions that issue.
+    """
+    from tracekit.analysis.shapes import shapes
+    from tracekit.analysis.window import check
+
+    check(window)
+    reports = []
+    for timeline in source.timelines():
+        result = shapes(timeline, window)
+        reports.append(Report(timeline, result.rows, result.notes, {"waits": result.waits}))
+    label = window_label(reports[0].tables["waits"]) if reports else ""
+    views = [
+        ("rows", f"MFMA opcodes, {label}", _VIEW),
+        ("waits", f"wave cycles, {label}", _WAITS),
+    ]
+    emit(output, "tracekit.shapes/1", reports, views)
