@@ -1,8 +1,8 @@
 """Write a timed run as rocprofv3 would leave it, and the ground truth beside it.
 
-Files: `<pid>_<agent>_shader_engine_<se>_<dispatch>.att`, the code object, an agent_info.csv,
-`meta.json` with `simulated: true` and the parameters' hash, `ground_truth.csv` (every instruction
-and every interval of the matrix and vector pipes).
+Files: `<pid>_<agent>_shader_engine_<se>_<dispatch>.att`, the code object, `meta.json` with
+`simulated: true` and the parameters' hash, `ground_truth.csv` (every instruction, and its interval
+on the matrix or vector pipe).
 """
 
 from __future__ import annotations

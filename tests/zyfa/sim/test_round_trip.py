@@ -11,6 +11,9 @@ import pytest
 
 from zyfa import arithmetic
 from zyfa.sim import run
+from zyfa.sim.lint import lint
+from zyfa.sim.loader import load
+from zyfa.sim.program import Program
 
 pytest.importorskip("ziglang", reason="clang for gfx950 comes with the ziglang wheel")
 SOURCE = Path(__file__).parent / "hip" / "kernels.hip"
@@ -183,3 +186,10 @@ def test_bf16_scale(code):
     run(code, "bf16_scale", [x, y, np.float32(1.7)], grid=2, block=64)
     expected = arithmetic.bf16_encode(arithmetic.bf16_decode(x) * np.float32(1.7))
     np.testing.assert_array_equal(y, expected)
+
+
+def test_lint_is_silent_on_compiler_output(code):
+    loaded = load(code)
+    program = Program(loaded, loaded.kernel("vector_add"))
+    assert len(program.instructions) > 1000
+    assert lint(program) == []
