@@ -1,0 +1,50 @@
+"""``tracekit export``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from tracekit.commands.options import Source, source_options
+from tracekit.errors import TracekitError
+from tracekit.export import FORMATS
+
+
+def format_of(name: str | None, output: str | None) -> str:
+    """The format asked for, else that of the extension; raises UsageError without either."""
+    if name is not None:
+        return name
+    for known, (_, extension) in FORMATS.items():
+        if output and output.endswith(extension):
+            return known
+    raise click.UsageError(f"which format? --format {'|'.join(FORMATS)}, or -o with its extension")
+
+
+@click.command("export")
+@source_options
+@click.option("--format", "name", type=click.Choice(list(FORMATS)), help="What to write.")
+@click.option(
+    "-o", "--output", metavar="FILE",
+    help="Where to; default: the capture's name with the format's extension.",
+)  # fmt: skip
+@click.option("-f", "--force", is_flag=True, help="Overwrite.")
+def command(source: Source, name: str | None, output: str | None, force: bool) -> None:
+    """Write a capture for another program.
+
+    pftrace: tracks of pipes, waves, bubbles, markers and counters for ui.perfetto.dev (one
+    cycle = 1 ns). parquet: a directory with one file a table. speedscope: waves as flame
+    charts, hotspots by source. html: a report that opens offline.
+    """
+    chosen = format_of(name, output)
+    module, extension = FORMATS[chosen]
+    timelines = source.timelines()
+    if output is not None and len(timelines) > 1:
+        raise click.UsageError("-o names one file: give one capture")
+    for timeline in timelines:
+        path = Path(output or f"{timeline.capture}{extension}")
+        if path.exists() and not force:
+            raise TracekitError(f"{path}: exists; use --force to overwrite it")
+        import_module(f"tracekit.export.{module}").write(timeline, path)
+        click.echo(path)
