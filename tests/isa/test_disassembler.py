@@ -38,6 +38,7 @@ def test_nothing():
         (0xD1EEF6FF, 0xD33D80FF),  # VOP3 with a literal
         (0xE0000000, 0xFF000000),  # MUBUF with a literal offset
         (0xD01000FF, 0x00000000),  # compare into a literal
+        (0xD3AD000F, 0x5D0B10F7),  # f8f6f4 MFMA of a constant
     ],
 )
 @pytest.mark.parametrize("processor", ["gfx90a", "gfx942", "gfx950"])

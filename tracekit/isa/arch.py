@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from tracekit.errors import FormatError, TracekitError
 from tracekit.isa.classify import mnemonic
@@ -91,16 +93,25 @@ def from_opcodes(texts: Iterable[str]) -> ArchChoice | None:
     return ArchChoice(arch, f"opcode {name}")
 
 
-def from_agent_info(path: str | Path, agent: int | None) -> ArchChoice | None:
+class NamedFile(Protocol):
+    """A file, on disk or in an archive."""
+
+    @property
+    def name(self) -> str: ...
+    def read_bytes(self) -> bytes: ...
+
+
+def from_agent_info(path: str | NamedFile, agent: int | None) -> ArchChoice | None:
     """By rocprofv3's ``*_agent_info.csv``: the row of ``agent``, else all GPUs if they agree.
 
     File names of a capture carry an agent handle that is usually no id in this table.  None
     when the table has no GPU or the GPUs differ; FormatError for a GPU of another family.
     """
-    path = Path(path)
+    path = Path(path) if isinstance(path, str) else path
     try:
-        with path.open(newline="", encoding="utf-8", errors="replace") as file:
-            gpus = [row for row in csv.DictReader(file) if row.get("Agent_Type") == "GPU"]
+        text = path.read_bytes().decode("utf-8", "replace")
+        rows_read = csv.DictReader(io.StringIO(text, newline=""))
+        gpus = [row for row in rows_read if row.get("Agent_Type") == "GPU"]
     except (OSError, csv.Error) as error:
         raise FormatError(path, f"cannot be read: {error}") from None
     wanted = {str(agent)}

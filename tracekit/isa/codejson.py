@@ -15,6 +15,7 @@ rocprofv2 rows come from compiler output and have no addresses::
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.errors import FormatError
+from tracekit.isa.arch import ARCHS
 from tracekit.isa.listing import Listing, Symbol
 
 #: Columns of rows without a header.
@@ -30,6 +32,8 @@ _HEADER = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle
 _REQUIRED = ("ISA", "LineNumber", "Codeobj", "Vaddr")
 #: Column 1 of a label row (v3, oldest SDK) and of labels and directives (v2).
 _LABEL = 100
+
+_TARGET = re.compile(r"amdgcn-amd-amdhsa--(gfx[0-9a-f]+)")
 
 Rows = list[list[Any]]
 
@@ -141,7 +145,17 @@ def _from_rocprofv2(path: object, rows: Rows) -> Listing:
         sums=(hits[kept], latency[kept], None, None),
         alt_index=index[kept],
         labels=labels,
+        arch=_target(rows),
     )
+
+
+def _target(rows: Rows) -> str | None:
+    """Architecture by the target directive of compiler output."""
+    for row in rows:
+        found = _TARGET.search(row[0])
+        if found and found[1] in ARCHS:
+            return found[1]
+    return None
 
 
 def _integers(

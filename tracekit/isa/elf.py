@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from tracekit.errors import FormatError
 from tracekit.isa.arch import ARCHS, ArchChoice, from_elf_flags, mach_name
@@ -31,14 +31,20 @@ class _Region(NamedTuple):
     data: bytes
 
 
+class Readable(Protocol):
+    """A file, on disk or in an archive."""
+
+    def read_bytes(self) -> bytes: ...
+
+
 class CodeObject:
     """A code object: what its headers and sections say; ``listing`` disassembles it.
 
     Raises FormatError for a file that is no readable AMDGPU ELF or for another chip.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | Readable) -> None:
+        self.path: Readable = Path(path) if isinstance(path, str) else path
         try:
             data = self.path.read_bytes()
         except OSError as error:
@@ -184,7 +190,7 @@ class CodeObject:
         return {}
 
 
-def read(path: str | Path, code_object_id: int = 1) -> Listing:
+def read(path: str | Readable, code_object_id: int = 1) -> Listing:
     """The listing of a code object file, as code object ``code_object_id``.
 
     ``.arch`` of the result is the architecture by the ELF header (None for a generic
