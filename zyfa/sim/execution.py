@@ -11,6 +11,7 @@ from tracekit.isa.pipes import cost as pipe_cost
 from zyfa.sim import functional
 from zyfa.sim.costs import Cost
 from zyfa.sim.cu import Cu
+from zyfa.sim.errors import SimError
 from zyfa.sim.parameters import Parameters
 from zyfa.sim.program import Program
 from zyfa.sim.track import Driver, Track
@@ -67,6 +68,8 @@ class Execution(Driver):
             wave.epoch += 1
         elif kind == "wait":
             functional.wait(wave, inst)
+        elif wave.executed > functional.LIMIT:
+            raise SimError(f"wave {wave.index} does not end (at {inst.where})")
         elif inst.syntax.mnemonic == "s_ttracedata":
             self.markers.append((now, wave.s[124]))
         return wave.next != inst.index + 1

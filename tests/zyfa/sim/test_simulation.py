@@ -57,6 +57,13 @@ def test_waves_of_one_cu_share_it(assemble):
     assert one.cycles < many.cycles < 64 * one.cycles
 
 
+@pytest.mark.parametrize("timing", [False, True])
+def test_endless_loop_is_stopped(assemble, timing, monkeypatch):
+    monkeypatch.setattr("zyfa.sim.functional.LIMIT", 1000)
+    with pytest.raises(SimError, match="does not end"):
+        run(assemble("again:\ns_branch again\n"), timing=timing)
+
+
 def test_wrong_number_of_arguments(assemble):
     with pytest.raises(SimError, match="takes 1 arguments, got 2"):
         run(assemble(STORE, buffers=1), args=[np.zeros(64), 3])
