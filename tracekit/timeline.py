@@ -190,6 +190,9 @@ class Timeline:
     simulated: bool = False
     synthetic: bool = False
     decoded: bool = False
+    #: Wave files that a decoded directory names, and how many of them are not there.
+    listed_waves: int = 0
+    missing_waves: int = 0
 
     @property
     def states(self) -> pd.DataFrame:

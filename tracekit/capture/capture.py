@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.capture.archive import Place
+from tracekit.capture.sources import moved_sources
+from tracekit.capture.streams import Stream
 from tracekit.errors import TracekitError
 from tracekit.isa.arch import ArchChoice
 from tracekit.isa.listing import Listing
-from tracekit.sqtt.header import Header
 
 if TYPE_CHECKING:
     from tracekit.timeline import Timeline
 
+__all__ = ["Capture", "Stream"]
+
 #: Size assumed of a code object whose load base came without one: any kernel fits.
 _UNKNOWN_SIZE = 1 << 32
-
-
-@dataclass(frozen=True)
-class Stream:
-    """One raw stream: a shader engine of one trace."""
-
-    name: str
-    header: Header
-    se: int
-    agent: int
-    dispatch: int
-    size: int
-    path: Path | None = None
-    data: bytes | None = None
-
-    def read(self) -> bytes:
-        if self.data is not None:
-            return self.data
-        assert self.path is not None
-        return self.path.read_bytes()
+#: A kernel that no symbol names: "code object / 0xentry".
+_NAMELESS = re.compile(r"\d+ / 0x[0-9a-f]+$")
 
 
 @dataclass
@@ -45,21 +31,26 @@ class Capture:
 
     ``listing`` has what listings on disk say; ``code_objects`` are ELF files by id that are
     disassembled for the ids that waves run.  ``load_bases`` (id -> address) override the
-    load records of the streams.
+    load records of the streams.  ``kernel_names`` (dispatch id -> name) come from the
+    profiler's own tables; ``source_root`` moves source paths (old -> new beginning).
     """
 
     name: str
-    path: Path
+    path: Place
     arch: ArchChoice
     listing: Listing
     streams: list[Stream] = field(default_factory=list)
-    decoded: Path | None = None
-    code_objects: dict[int, Path] = field(default_factory=dict)
+    decoded: Place | None = None
+    code_objects: dict[int, Place] = field(default_factory=dict)
     load_bases: dict[int, int] = field(default_factory=dict)
+    kernel_names: dict[int, str] = field(default_factory=dict)
+    source_root: dict[str, str] = field(default_factory=dict)
     counter_names: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     simulated: bool = False
     synthetic: bool = False
+    #: Names of trace markers by id, filled as code objects are read.
+    marker_names: dict[int, str] = field(default_factory=dict)
 
     def complete_listing(self, ids: Callable[[], Iterable[int]]) -> Listing:
         """The listing, with the code objects of ``ids`` disassembled and costs set.
@@ -68,15 +59,22 @@ class Capture:
         """
         parts = [self.listing]
         if self.code_objects:
-            from tracekit.isa import elf
-
             for number in sorted(set(ids()) & set(self.code_objects)):
                 try:
-                    parts.append(elf.read(self.code_objects[number], number))
+                    parts.append(self._read_code_object(number))
                 except TracekitError as error:
                     self.notes.append(f"code object {number} was not disassembled: {error}")
         listing = Listing.concat(parts) if len(parts) > 1 else self.listing
         return listing.with_costs(self.arch.name)
+
+    def _read_code_object(self, number: int) -> Listing:
+        from tracekit.isa import elf
+        from tracekit.isa.funcmap import marker_names
+
+        path = self.code_objects[number]
+        found = elf.CodeObject(path)
+        self.marker_names |= marker_names(found.funcmap() or "")
+        return moved_sources(found.listing(number), self.source_root)
 
     def load_size(self, number: int) -> int:
         """Bytes from the load base of a code object that belong to it."""
@@ -98,9 +96,24 @@ class Capture:
         if self.streams:
             from tracekit.assemble import assemble
 
-            return assemble(self, timing, se, decoder)
-        if self.decoded is not None:
+            made = assemble(self, timing, se, decoder)
+        elif self.decoded is not None:
             from tracekit.decoded import read_decoded
 
-            return read_decoded(self, timing, se)
-        raise TracekitError(f"{self.path}: neither a stream (.att) nor decoded waves to read")
+            made = read_decoded(self, timing, se)
+        else:
+            raise TracekitError(f"{self.path}: neither a stream (.att) nor decoded waves to read")
+        made.marker_names = dict(self.marker_names)
+        self._name_kernels(made)
+        return made
+
+    def _name_kernels(self, timeline: Timeline) -> None:
+        """Names from the profiler's tables for dispatches that no symbol names."""
+        table = timeline.dispatches
+        if not self.kernel_names or not len(table):
+            return
+        pairs = zip(table["dispatch"].tolist(), table["kernel"].tolist(), strict=True)
+        table["kernel"] = [
+            self.kernel_names.get(number, name) if _NAMELESS.match(name) else name
+            for number, name in pairs
+        ]

@@ -1,4 +1,4 @@
-"""``tracekit.open``: from a path to a Capture."""
+"""``tracekit.open``: from a path to a Capture (or, with ``open_all``, to several)."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tracekit.capture.capture import Capture, Stream
-from tracekit.capture.names import decoded_ids, stream_ids
-from tracekit.capture.surroundings import (
-    Surroundings,
-    is_decoded_directory,
-    look_around,
-    read_json,
-)
+from tracekit.capture.archive import MemberPath, Place
+from tracekit.capture.capture import Capture
+from tracekit.capture.files import head, is_elf, read_json
+from tracekit.capture.finding import find, root_of
+from tracekit.capture.names import decoded_ids
+from tracekit.capture.sources import moved_sources
+from tracekit.capture.streams import read_stream
+from tracekit.capture.surroundings import Surroundings, look_around
 from tracekit.errors import FormatError, TracekitError
 from tracekit.isa import arch, codejson
 from tracekit.isa.arch import ArchChoice
 from tracekit.isa.listing import Listing
-from tracekit.sqtt import header
 
 PathLike = str | os.PathLike[str]
 
 _NO_LISTING = (
     "no listing found (code.json, ui_output directory or code object): matrix cycles need "
-    "one; give --listing"
+    "one; give --listing, or --assume-mfma-cycles"
 )
 
 
@@ -35,121 +34,162 @@ def open_capture(
     listing: Sequence[str] | str = (),
     load_base: Mapping[int, int] | None = None,
     arch: str | None = None,
+    source_root: Mapping[str, str] | None = None,
 ) -> Capture:
-    """Open a capture: an ``.att`` stream, several, or a directory.
+    """Open a capture: an ``.att`` stream, several, a directory or an archive of them.
 
-    A directory may hold streams (also in ``att/`` or one folder down, as rocprofv3 leaves
-    them) or be a decoded ``ui_output_*`` directory; where both are there the streams are
-    decoded and the decoded files serve as listing.  ``listing``: paths of a code.json, a
-    ui_output directory or an ELF code object, each optionally as "ID=PATH";
+    A directory (or .zip, .tar, .tar.gz, .tar.zst) may hold streams, also further down as
+    rocprofv3 leaves them, or be a decoded ``ui_output_*`` directory; where both are there
+    the streams are decoded and the decoded files serve as listing.  ``listing``: paths of
+    a code.json, a ui_output directory or an ELF code object, each optionally as "ID=PATH";
     ``load_base``: code object id -> address where it was loaded; ``arch``: used when
-    nothing in the capture tells it.
+    nothing in the capture tells it; ``source_root``: old -> new beginning of source paths.
 
-    Raises TracekitError (FormatError) when there is nothing to read.
+    Raises TracekitError (FormatError) when there is nothing to read or more than one
+    capture (``open_all`` gives them all).
+    """
+    captures = open_all(
+        path, listing=listing, load_base=load_base, arch=arch, source_root=source_root
+    )
+    if len(captures) > 1:
+        names = ", ".join(str(c.path) for c in captures[:8])
+        more = f" and {len(captures) - 8} more" if len(captures) > 8 else ""
+        raise TracekitError(f"{path}: holds {len(captures)} captures; name one of {names}{more}")
+    return captures[0]
+
+
+def open_all(
+    path: PathLike | Sequence[PathLike],
+    *,
+    listing: Sequence[str] | str = (),
+    load_base: Mapping[int, int] | None = None,
+    arch: str | None = None,
+    source_root: Mapping[str, str] | None = None,
+) -> list[Capture]:
+    """All captures of a path, in order of their folders; arguments as ``open_capture``.
+
+    Streams given one by one are one capture.  Raises TracekitError when there is none.
     """
     paths = [Path(p) for p in ([path] if isinstance(path, str | os.PathLike) else path)]
     if not paths:
         raise TracekitError("no path given")
-    for each in paths:
-        if not each.exists():
-            raise FormatError(each, "no such file or directory")
+    roots = [root_of(each) for each in paths]
     wanted = [listing] if isinstance(listing, str) else list(listing)
-    opening = _Opening(paths, wanted, dict(load_base or {}), arch)
-    return opening.run()
+    options = _Options(wanted, dict(load_base or {}), arch, dict(source_root or {}))
+    if len(roots) > 1 and all(root.is_file() for root in roots):
+        return [_Opening(options, paths[0].name).streams(list(roots))]
+    captures = [c for root in roots for c in _of_root(root, options)]
+    return captures
+
+
+def _of_root(root: Place, options: _Options) -> list[Capture]:
+    found = find(root)
+    parts = len(found.groups) + len(found.decoded)
+    if not parts:
+        raise FormatError(
+            root,
+            "no thread trace here: expected *.att streams or a ui_output_* directory "
+            "(with filenames.json)",
+        )
+    captures: list[Capture] = []
+    used: set[Place] = set()
+    for group in found.groups:
+        opening = _Opening(options, _name(root, group[0].parent))
+        captures.append(opening.streams(group))
+        used |= {d.resolve() for d in opening.beside}
+    rest = [d for d in found.decoded if d.resolve() not in used]
+    for folder in rest:
+        captures.append(_Opening(options, folder.name).decoded(folder))
+    if len(captures) == 1:
+        captures[0].name, captures[0].path = root.name, root
+    return captures
+
+
+def _name(root: Place, folder: Place) -> str:
+    """Name of a capture among several: its folder; ``att`` is rocprofv3's host folder."""
+    parent = folder.parent
+    inside = folder.name in ("att", "out") and parent.resolve() != root.resolve()
+    return parent.name if inside else folder.name
+
+
+class _Options:
+    """What the caller says about every capture of the path."""
+
+    def __init__(
+        self, listings: list[str], bases: dict[int, int], arch_name: str | None,
+        roots: dict[str, str],
+    ) -> None:  # fmt: skip
+        self.listings, self.bases, self.arch, self.source_root = listings, bases, arch_name, roots
 
 
 class _Opening:
-    def __init__(
-        self, paths: list[Path], listings: list[str], bases: dict[int, int], arch_option: str | None
-    ) -> None:
-        self.paths, self.listings, self.bases, self.arch_option = (
-            paths,
-            listings,
-            bases,
-            arch_option,
-        )
-        self.notes: list[str] = []
-        self.code_objects: dict[int, Path] = {}
+    """One capture in the making; ``beside`` are the decoded directories it took."""
 
-    def run(self) -> Capture:
-        first = self.paths[0]
-        if len(self.paths) == 1 and is_decoded_directory(first):
-            return self._decoded(first)
-        files = [f for path in self.paths for f in _stream_files(path)]
-        if not files:
-            return self._without_streams(first)
+    def __init__(self, options: _Options, name: str) -> None:
+        self.options, self.name = options, name
+        self.bases = dict(options.bases)
+        self.notes: list[str] = []
+        self.code_objects: dict[int, Place] = {}
+        self.beside: list[Place] = []
+
+    def streams(self, files: Sequence[Place]) -> Capture:
+        """The capture of raw streams that belong together."""
         streams = sorted((read_stream(f) for f in files), key=lambda s: (s.se, s.dispatch))
         folders = [f.parent for f in files] + [f.parent.parent for f in files]
         around = look_around(dict.fromkeys(folders))
-        beside = around.decoded_for({(s.agent, s.dispatch) for s in streams})
-        listing = self._listing([d / "code.json" for d in beside], around)
+        self.beside = around.decoded_for({(s.agent, s.dispatch) for s in streams})
+        listing = self._listing([d / "code.json" for d in self.beside], around)
         if any(s.header.suspicious for s in streams):
             self.notes.append(
                 "a header names a target CU above 15: written by another tool than aqlprofile; "
                 "the SE was taken from the file name"
             )
-        meta = around.meta
-        for number, base in _meta_bases(meta).items():
-            self.bases.setdefault(number, base)
-        return Capture(
-            name=first.name,
-            path=first,
-            arch=self._arch(around, listing, streams[0].agent),
-            listing=listing,
-            streams=streams,
-            code_objects=self.code_objects,
-            load_bases=self.bases,
-            counter_names=_counter_names(beside),
-            notes=self.notes,
-            simulated=bool(meta.get("simulated")),
-            synthetic=bool(meta.get("synthetic")),
-        )
+        for bases in (_meta_bases(around.meta), around.run.load_bases):
+            for number, base in bases.items():
+                self.bases.setdefault(number, base)
+        path = files[0] if len(files) == 1 else files[0].parent
+        return self._capture(path, around, listing, streams[0].agent, streams=streams)
 
-    def _without_streams(self, path: Path) -> Capture:
-        decoded = (
-            sorted(d for d in path.iterdir() if is_decoded_directory(d)) if path.is_dir() else []
-        )
-        if len(decoded) == 1:
-            return self._decoded(decoded[0])
-        if decoded:
-            names = ", ".join(d.name for d in decoded)
-            raise TracekitError(
-                f"{path}: holds {len(decoded)} decoded captures; name one of {names}"
-            )
-        raise FormatError(
-            path,
-            "no thread trace here: expected *.att streams or a ui_output_* directory "
-            "(with filenames.json)",
-        )
-
-    def _decoded(self, path: Path) -> Capture:
+    def decoded(self, path: Place) -> Capture:
+        """The capture of a decoded directory."""
         around = look_around([path, path.parent])
         around.listings = []
+        self.beside = [path]
         listing = self._listing([path / "code.json"], around)
         ids = decoded_ids(path)
+        return self._capture(path, around, listing, ids[0] if ids else -1, decoded=path)
+
+    def _capture(
+        self, path: Place, around: Surroundings, listing: Listing, agent: int, **what: Any
+    ) -> Capture:
+        self.notes += around.notes
         return Capture(
-            name=path.name,
+            name=self.name,
             path=path,
-            arch=self._arch(around, listing, ids[0] if ids else -1),
-            listing=listing,
-            decoded=path,
+            arch=self._arch(around, listing, agent),
+            listing=moved_sources(listing, self.options.source_root),
             code_objects=self.code_objects,
             load_bases=self.bases,
-            counter_names=_counter_names([path]),
+            kernel_names=around.run.kernels,
+            source_root=self.options.source_root,
+            counter_names=_counter_names(self.beside),
             notes=self.notes,
+            simulated=bool(around.meta.get("simulated")),
+            synthetic=bool(around.meta.get("synthetic")),
+            **what,
         )
 
-    def _listing(self, beside: list[Path], around: Surroundings) -> Listing:
+    def _listing(self, beside: list[Place], around: Surroundings) -> Listing:
         parts: list[Listing] = []
-        for option in self.listings:
+        for option in self.options.listings:
             number, path = _option(option)
-            if _is_elf(path):
+            if is_elf(path):
                 self.code_objects[1 if number is None else number] = path
             else:
-                parts.append(codejson.read(path))
+                parts.append(read_listing(path))
         if not parts and not self.code_objects:
             present = [p for p in beside if p.is_file()]
-            parts = [codejson.read(p) for p in present or around.listings[:1]]
+            parts = [read_listing(p) for p in present or around.listings[:1]]
             self.code_objects = dict(around.code_objects)
         if not parts and not self.code_objects:
             self.notes.append(_NO_LISTING)
@@ -157,73 +197,58 @@ class _Opening:
 
     def _arch(self, around: Surroundings, listing: Listing, agent: int) -> ArchChoice:
         meta = around.meta.get("arch")
+        versions = around.run.target_versions
+        by_agent = next(
+            (c for p in around.agent_infos if (c := arch.from_agent_info(p, agent))), None
+        )
+        if by_agent is None and len(versions) == 1:
+            by_agent = arch.from_target_version(*versions)
+        target = listing.arch and ArchChoice(listing.arch, "target in the listing")
         return arch.choose(
-            elf=elf_arch(self.code_objects.values()),
-            agent=next(
-                (c for p in around.agent_infos if (c := arch.from_agent_info(p, agent))), None
-            ),
+            elf=elf_arch(self.code_objects.values()) or target or None,
+            agent=by_agent,
             meta=meta if isinstance(meta, str) else None,
             opcodes=arch.from_opcodes(listing.text),
-            override=self.arch_option,
+            override=self.options.arch,
         )
 
 
-def elf_arch(files: Iterable[Path]) -> ArchChoice | None:
+def read_listing(path: Place) -> Listing:
+    """The listing of a code.json or of the directory that holds one, on disk or not."""
+    if isinstance(path, MemberPath):
+        content = read_json(path / "code.json" if path.is_dir() else path)
+        if not isinstance(content, Mapping):
+            raise FormatError(path, "no code.json: it has no list named 'code'")
+        return codejson.read(content)
+    return codejson.read(path)
+
+
+def elf_arch(files: Iterable[Place]) -> ArchChoice | None:
     """Architecture by the ELF header of the first code object that tells it."""
     for path in files:
-        with path.open("rb") as file:
-            head = file.read(64)
-        if head[:5] == b"\x7fELF\x02" and len(head) == 64:
-            choice = arch.from_elf_flags(int.from_bytes(head[48:52], "little"))
+        start = head(path, 64)
+        if start[:5] == b"\x7fELF\x02" and len(start) == 64:
+            choice = arch.from_elf_flags(int.from_bytes(start[48:52], "little"))
             if choice is not None:
                 return choice
     return None
 
 
-def read_stream(path: Path) -> Stream:
-    """A stream by its header and name; the tokens are read when it is decoded."""
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            head = header.parse(file.read(64), path)
-    except OSError as error:
-        raise FormatError(path, error.strerror or "cannot be read") from None
-    agent, se, dispatch = stream_ids(path) or (-1, head.se, 0)
-    return Stream(path.name, head, se, agent, dispatch, size, path=path)
-
-
-def _stream_files(path: Path) -> list[Path]:
-    """Streams of a path: the file itself, or those in a folder, else one folder down."""
-    if path.is_file():
-        return [path]
-    for pattern in ("*.att", "*/*.att"):
-        files = sorted(p for p in path.glob(pattern) if p.is_file())
-        if files:
-            return files
-    return []
-
-
 def _option(text: str) -> tuple[int | None, Path]:
     """``ID=PATH`` or ``PATH``."""
-    head, separator, tail = text.partition("=")
-    number, path = (int(head), Path(tail)) if separator and head.isdigit() else (None, Path(text))
+    start, separator, tail = text.partition("=")
+    number, path = (int(start), Path(tail)) if separator and start.isdigit() else (None, Path(text))
     if not path.exists():
         raise FormatError(path, "no such listing")
     return number, path
 
 
-def _is_elf(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"
-
-
-def _counter_names(decoded: Sequence[Path]) -> list[str]:
+def _counter_names(decoded: Sequence[Place]) -> list[str]:
     for path in decoded:
-        names = read_json(path / "filenames.json")
-        if isinstance(names, dict):
-            return [str(name) for name in names.get("counter_names") or []]
+        if (path / "filenames.json").is_file():
+            names = read_json(path / "filenames.json")
+            if isinstance(names, dict):
+                return [str(name) for name in names.get("counter_names") or []]
     return []
 
 

@@ -1,0 +1,1 @@
+"""Readers of decoded ``ui_output_*`` directories, one module a schema."""
