@@ -156,8 +156,8 @@ def no_instructions(timeline: Timeline) -> str:
     if timeline.missing_waves:
         return (
             f"{timeline.missing_waves} of {timeline.listed_waves} wave files are missing and no "
-            "other holds an instruction: no pipe occupancy; per-line counts are in "
-            "tracekit hotspots"
+            "other holds an instruction: no pipe occupancy (the per-line counts of code.json "
+            "are in the timeline's listing)"
         )
     where = ", ".join(
         f"SE {se} CU {cu}"

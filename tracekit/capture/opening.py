@@ -24,7 +24,7 @@ PathLike = str | os.PathLike[str]
 
 _NO_LISTING = (
     "no listing found (code.json, ui_output directory or code object): matrix cycles need "
-    "one; give --listing, or --assume-mfma-cycles"
+    "one; give --listing"
 )
 
 

@@ -1,0 +1,65 @@
+"""Archives read as the folder does, within limits, and damage is one clear error."""
+
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import tracekit
+from tracekit.capture.opening import open_all
+
+SAMPLE = Path(__file__).parents[2] / "traces" / "pingpong"
+
+
+def _tar(path, mode):
+    with tarfile.open(path, mode) as archive:
+        archive.add(SAMPLE, "run")
+    return path
+
+
+def _zip(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in SAMPLE.iterdir():
+            archive.write(file, f"run/{file.name}")
+    return path
+
+
+def _zstd(path):
+    zstandard = pytest.importorskip("zstandard", reason="the extra 'zstd' is not installed")
+    path.write_bytes(zstandard.compress(_tar(path.with_suffix(""), "w").read_bytes()))
+    return path
+
+
+@pytest.fixture(params=["run.zip", "run.tar", "run.tar.gz", "run.tar.zst"])
+def archive(request, tmp_path):
+    path = tmp_path / request.param
+    if path.suffix == ".zip":
+        return _zip(path)
+    if path.suffix == ".zst":
+        return _zstd(path)
+    return _tar(path, "w:gz" if path.suffix == ".gz" else "w")
+
+
+def test_archive_reads_as_the_folder(archive):
+    expected = tracekit.open(SAMPLE).timeline()
+    found = tracekit.open(archive).timeline()
+    assert found.instructions.equals(expected.instructions)
+    assert found.synthetic == expected.synthetic
+
+
+def test_archive_over_the_limit_is_refused(archive, monkeypatch):
+    monkeypatch.setenv("TRACEKIT_ARCHIVE_LIMIT", "1000")
+    with pytest.raises(tracekit.FormatError, match="unpacks to more than 1,000 bytes"):
+        tracekit.open(archive)
+
+
+def test_cut_archive_is_one_clear_error(tmp_path):
+    whole = _tar(tmp_path / "run.tar.gz", "w:gz").read_bytes()
+    (tmp_path / "cut.tar.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(tracekit.FormatError, match="damaged archive"):
+        tracekit.open(tmp_path / "cut.tar.gz")
+
+
+def test_folder_of_captures_keeps_them_apart():
+    assert [capture.name for capture in open_all(SAMPLE.parent)] == ["lockstep", "pingpong"]
