@@ -16,8 +16,8 @@ void Wave::add(uint8_t type, int64_t issue, uint8_t flags, int64_t stalled) {
 }
 
 bool Wave::previous_typed() const {
-  for (auto it = records.rbegin(); it != records.rend(); ++it)
-    if (it->type != REMOVED) return it->type != UNTYPED;
+  for (size_t i = records.size(); i-- > 0;)
+    if (records[i].type != REMOVED) return records[i].type != UNTYPED;
   return false;
 }
 

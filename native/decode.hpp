@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "clock.hpp"
@@ -11,11 +12,28 @@ namespace tracekit {
 enum RecordFlag : uint8_t { NEWEST = 1, PREVIOUS_TYPED = 2 };
 enum WaveFlag : int64_t { COMPLETE = 1, NO_START = 2, LOST_END = 4, PACKETS_LOST = 8, CONTEXT = 16 };
 
-struct Record {
+struct __attribute__((packed)) Record {  // 34 bytes: page faults are what decoding pays most
   int64_t issue, typed, stall;
   int32_t epoch;
   uint32_t sequence;
   uint8_t type, flags;
+};
+
+// Records of a wave, in chunks: growing never moves what is there.
+class RecordList {
+ public:
+  size_t size() const { return size_; }
+  Record& operator[](size_t i) { return chunks_[i / kChunk][i % kChunk]; }
+  const Record& operator[](size_t i) const { return chunks_[i / kChunk][i % kChunk]; }
+  void push_back(const Record& record) {
+    if (size_ % kChunk == 0) chunks_.emplace_back(new Record[kChunk]);
+    (*this)[size_++] = record;
+  }
+
+ private:
+  static constexpr size_t kChunk = 128;
+  std::vector<std::unique_ptr<Record[]>> chunks_;
+  size_t size_ = 0;
 };
 
 struct Anchor {
@@ -30,7 +48,7 @@ struct Replay {
 struct WaveFacts {
   int simd, slot;
   int64_t index, begin, end, start_offset, flags = 0;
-  std::vector<Record> records;
+  RecordList records;
   std::vector<Anchor> anchors;
   std::vector<Replay> replays;
 };

@@ -1,6 +1,10 @@
 // Python bindings: bytes in, flat numpy arrays out, no policy.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <memory>
 
@@ -61,7 +65,7 @@ struct Flattened {
   static size_t kept(const Facts& facts) {
     size_t n = 0;
     for (const WaveFacts& wave : facts.waves)
-      for (const Record& r : wave.records) n += r.type != REMOVED;
+      for (size_t i = 0; i < wave.records.size(); ++i) n += wave.records[i].type != REMOVED;
     return n;
   }
 
@@ -72,7 +76,8 @@ struct Flattened {
       const size_t first = at, n = wave.records.size();
       std::vector<int64_t> position;
       const bool renumber = !wave.anchors.empty() || !wave.replays.empty();
-      for (const Record& r : wave.records) {
+      for (size_t i = 0; i < n; ++i) {
+        const Record& r = wave.records[i];
         if (renumber) position.push_back(static_cast<int64_t>(at - first));
         if (r.type != REMOVED) records.set(at++, r);
       }
@@ -87,10 +92,18 @@ struct Flattened {
       waves.insert(waves.end(),
                    {wave.simd, wave.slot, wave.index, wave.begin, wave.end, wave.start_offset,
                     static_cast<int64_t>(first), static_cast<int64_t>(at - first), wave.flags});
-      std::vector<Record>().swap(wave.records);  // keep the peak low
+      wave.records = RecordList();  // keep the peak low
     }
   }
 };
+
+// Give freed memory back to the system: the allocator keeps what decoding used, just when
+// the tables of a large capture need room.
+void release_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 Out<int64_t> matrix_column(const std::vector<int64_t>& rows, size_t width, size_t index) {
   Column<int64_t> c(rows.size() / width);
@@ -183,11 +196,10 @@ nb::tuple stitch_records(In<uint8_t> type, In<uint8_t> flags, In<int64_t> first,
 nb::tuple frame_tokens(Bytes data) {
   const uint8_t* bytes = data.data();
   const size_t size = data.size();
-  std::vector<int64_t> offsets, times;
+  Column<int64_t> offsets(size / 2), times(size / 2);  // no token is shorter than two bytes
+  size_t n = 0;
   {
     nb::gil_scoped_release unlocked;
-    offsets.reserve(size / 2);
-    times.reserve(size / 2);
     Clock clock;
     size_t at = kHeaderBytes;
     while (at < size) {
@@ -200,12 +212,13 @@ nb::tuple frame_tokens(Bytes data) {
       } else if (kind != TIME) {
         clock.now += (bytes[at] >> 4 & 1) * kCyclesPerDelta;
       }
-      offsets.push_back(static_cast<int64_t>(at));
-      times.push_back(clock.now);
+      offsets.data[n] = static_cast<int64_t>(at);
+      times.data[n++] = clock.now;
       at += length;
     }
   }
-  return nb::make_tuple(column(offsets.data(), offsets.size()), column(times.data(), times.size()));
+  offsets.size = times.size = n;
+  return nb::make_tuple(offsets.take(), times.take());
 }
 
 nb::list token_bytes() {
@@ -221,5 +234,6 @@ NB_MODULE(_core, m) {
   m.def("decode", &decode_stream, nb::arg("data"), nb::arg("target_cu"));
   m.def("stitch", &stitch_records);
   m.def("frame", &frame_tokens, nb::arg("data"));
+  m.def("release_memory", &release_memory);
   m.def("token_bytes", &token_bytes);
 }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing
 from tracekit.sqtt import amd, exact, phase
-from tracekit.sqtt.decode import decode
+from tracekit.sqtt.decode import decode, release_memory
 from tracekit.sqtt.layout import Misc
 from tracekit.sqtt.raw import RawStream, WaveFlag
 from tracekit.sqtt.registers import LoadedObject, Registers, read_registers
@@ -82,6 +82,8 @@ def assemble(
     notes = list(capture.notes)
     for stream, raw in _decoded(streams, decoder):
         _Assembly(capture, stream, raw, tables, timing, parts, notes).add()
+    if len(streams) > 1:
+        release_memory()
     return timeline_of(capture, timing, tables, parts, notes)
 
 
@@ -285,14 +287,25 @@ class _Assembly:
         self, rows: Rows, wave_counts: NDArray[np.int64], dispatch: NDArray[np.int64]
     ) -> None:
         waves, tables, n = self.raw.waves, self.tables, len(rows.time)
+        row = rows.row
+        released = np.flatnonzero(rows.release >= 0)
+        releases = rows.release[released]
 
-        def of_wave(values: NDArray[np.int64], dtype: str) -> NDArray[np.generic]:
-            return np.repeat(values.astype(dtype), wave_counts)
+        def of_wave(values: NDArray[np.int64], kind: str) -> Callable[[], NDArray[np.generic]]:
+            return lambda: np.repeat(values.astype(kind), wave_counts)
+
+        def of_row(values: NDArray[np.generic]) -> Callable[[], NDArray[np.generic]]:
+            return lambda: values.take(row)
+
+        def release() -> NDArray[np.int64]:
+            column = np.full(n, -1, np.int64)
+            column[released] = releases
+            return column
 
         self.parts["instructions"].append(
             {
-                "se": np.full(n, self.stream.se, np.int16),
-                "cu": np.full(n, self.stream.header.target_cu, np.int8),
+                "se": of_wave(np.full(len(wave_counts), self.stream.se), "int16"),
+                "cu": of_wave(np.full(len(wave_counts), self.stream.header.target_cu), "int8"),
                 "simd": of_wave(waves["simd"], "int8"),
                 "slot": of_wave(waves["slot"], "int8"),
                 "wave": of_wave(waves["index"], "int32"),
@@ -300,13 +313,13 @@ class _Assembly:
                 "category": rows.category.view(np.int8),
                 "stall": rows.stall,
                 "duration": rows.duration,
-                "code_object": tables.code_object[rows.row],
-                "vaddr": tables.vaddr[rows.row],
-                "line": tables.line[rows.row],
-                "instruction": tables.text_code[rows.row],
-                "release": rows.release,
+                "code_object": of_row(tables.code_object),
+                "vaddr": of_row(tables.vaddr),
+                "line": of_row(tables.line),
+                "instruction": of_row(tables.text_code),
+                "release": release,
                 "dispatch": of_wave(dispatch, "int32"),
-                "row": rows.row,
+                "row": row,
                 "type": rows.type.view(np.int8),
             }
         )
@@ -405,19 +418,31 @@ def kernel_name(listing: Listing, code_object: int, entry: int) -> str:
 
 
 def _join(name: str, parts: list[Columns], texts: list[str]) -> pd.DataFrame:
-    """One table of the parts of all streams, column by column to keep the peak low."""
+    """One table of the parts of all streams.
+
+    A piece may be a function that makes it.  Column by column, and the pieces of a column
+    are dropped as soon as it stands: on millions of instructions memory is what is short.
+    """
     joined: Columns = {}
     for column, (dtype, _) in COLUMNS[name].items():
-        pieces = [part.pop(column) for part in parts]
         if dtype == "str":
-            joined[column] = [value for piece in pieces for value in piece]  # type: ignore[attr-defined]
+            joined[column] = [value for part in parts for value in part.pop(column)]  # type: ignore[attr-defined]
             continue
-        kind = {"category": "int32"}.get(dtype, dtype)
-        arrays = [np.asarray(piece, kind) for piece in pieces]
-        del pieces
-        values = arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0, kind), *arrays])
+        kind = np.dtype("int32" if dtype == "category" else dtype)
+        values = _column([part.pop(column) for part in parts], kind)
         if dtype == "category":
             joined[column] = categorical(values, STATES if column == "state" else texts)
         else:
             joined[column] = values
     return frame(name, joined)
+
+
+def _column(pieces: list[object], kind: np.dtype[Any]) -> NDArray[Any]:
+    if len(pieces) == 1:
+        return np.asarray(_piece(pieces.pop()), kind)
+    made = [np.asarray(_piece(pieces.pop(0)), kind) for _ in range(len(pieces))]
+    return np.concatenate([np.empty(0, kind), *made])
+
+
+def _piece(piece: object) -> Any:
+    return piece() if callable(piece) else piece

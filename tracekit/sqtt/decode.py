@@ -46,3 +46,10 @@ def decode(
     facts["replays"] = facts["replays"].reshape(-1, 2)
     facts["lag_counts"] = facts["lag_counts"].reshape(32, 4, LAG_BINS)
     return RawStream(**facts)
+
+
+def release_memory() -> None:
+    """Give memory that decoding freed back to the system, where the core can."""
+    core = native_core()
+    if core is not None:
+        core.release_memory()

@@ -6,6 +6,8 @@ each difference from the rows that AMD's decoder ships.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -96,8 +98,8 @@ def _store(
 
     It never runs ahead of ``rows``: what it overwrites has been read.
     """
-    sources = (*columns, raw.type[rows], row[rows])
-    targets = (raw.issue, raw.stall, raw.typed, *extra, raw.type, row)
+    sources: list[NDArray[Any]] = [*columns, raw.type[rows], row[rows]]
+    targets: list[NDArray[Any]] = [raw.issue, raw.stall, raw.typed, *extra, raw.type, row]
     keep = np.flatnonzero(~released) if released.any() else None
     size = len(released) if keep is None else len(keep)
     for target, source in zip(targets, sources, strict=True):

@@ -47,8 +47,9 @@ def test_run_saves_outputs_and_a_capture(kernel, tmp_path, capsys):
 
 def test_functional_run_of_some_workgroups(kernel, capsys):
     code = main(
-        ["sim", str(kernel), "--name", "vector_add", "--grid", "4", "--block", "256", "--functional",
-         "--args", "random:f32:1024,random:f32:1024,zeros:f32:1024,1024", "--workgroups", "1-2"]
+        ["sim", str(kernel), "--name", "vector_add", "--grid", "4", "--block", "256",
+         "--functional", "--args", "random:f32:1024,random:f32:1024,zeros:f32:1024,1024",
+         "--workgroups", "1-2"]
     )  # fmt: skip
     assert code == 0
     assert "cycles" not in capsys.readouterr().out
