@@ -44,6 +44,9 @@ class Doing(IntEnum):
     LOST = 13
 
 
+#: Cycles without an attempt that, in a wave that lost tokens, are taken for a loss: the
+#: longest gap that an instruction leaves by itself is 24 (v_cmp to the branch that reads it).
+LOST_GAP = 64
 _COUNTERS = re.compile(r"(vmcnt|lgkmcnt)\((\d+)\)")
 _PACKED = ("packed", "dot")
 
@@ -161,7 +164,7 @@ def activity(timeline: Timeline, simd: Simd, table: Codes) -> Activity:
     code = np.stack([_gaps(timeline, simd, wave, first), table.refused[simd.row],
                      table.issuing[simd.row]], 1)  # fmt: skip
     code[immed >= 0, 1:] = immed[immed >= 0, None]
-    lost = (simd.row < 0) & _losing(timeline, simd)[wave]
+    lost = (simd.row < 0) & losing(timeline, simd)[wave]
     code[lost] = Doing.LOST
     start, end = edges[:, :3].ravel(), edges[:, 1:].ravel()
     owner, state = np.repeat(wave, 3), code.ravel().astype(np.uint8)
@@ -183,14 +186,15 @@ def _gaps(
     scalar = np.isin(simd.pipe, (Pipe.SCALAR, Pipe.BRANCH))
     branched = np.append(False, simd.pipe[:-1] == Pipe.BRANCH) & ~first
     gap = np.where(scalar | branched, Doing.SCALAR, Doing.GAP).astype(np.uint8)
-    losing = _losing(timeline, simd)[wave]
-    if losing.any():
+    lossy = losing(timeline, simd)[wave]
+    if lossy.any():
         listing = timeline.listing
         before = np.append(-1, simd.row[:-1])
         jump = np.append(listing.expect == Expect.PC, False)[before]
         follows = (np.append(listing.next, -2)[before] == simd.row) | jump
         follows |= np.append(listing.target, -2)[before] == simd.row
-        gap[losing & ~first & ~follows] = Doing.LOST
+        long = simd.time - np.append(0, simd.end[:-1]) >= LOST_GAP
+        gap[lossy & ~first & (long | ~follows)] = Doing.LOST
     return gap
 
 
@@ -206,10 +210,10 @@ def _flags(timeline: Timeline, simd: Simd) -> Array:
     return flags[np.argsort(key[known])]
 
 
-def _losing(timeline: Timeline, simd: Simd) -> NDArray[np.bool_]:
+def losing(timeline: Timeline, simd: Simd) -> NDArray[np.bool_]:
     """Per wave: tokens were lost in its life."""
-    losing: NDArray[np.bool_] = _flags(timeline, simd) & WaveFlag.PACKETS_LOST != 0
-    return losing
+    lossy: NDArray[np.bool_] = _flags(timeline, simd) & WaveFlag.PACKETS_LOST != 0
+    return lossy
 
 
 def _endless(timeline: Timeline, simd: Simd) -> NDArray[np.bool_]:

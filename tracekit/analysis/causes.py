@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.activity import Activity, Codes, Doing, activity, codes
+from tracekit.analysis.activity import Activity, Codes, Doing, activity, codes, losing
 from tracekit.analysis.intervals import Intervals, intersect, subtract, union
 from tracekit.analysis.loops import Loops
 from tracekit.analysis.simds import MatrixUse, Simd, each_simd, matrix_use
@@ -102,7 +102,13 @@ def causes(timeline: Timeline, window: str = DEFAULT, found: Loops | None = None
         if chosen.note and chosen.note not in result.notes:
             result.notes.append(chosen.note)
         matrix = matrix_use(simd)
-        if matrix.unknown or (not ran and not len(timeline.listing)):
+        lost = _lost(timeline, simd)
+        if lost:
+            result.notes.append(
+                f"SE {simd.se} SIMD {simd.simd}: {lost} MFMAs may follow lost tokens and have no "
+                "program counter; they count as data_lost, not as busy"
+            )
+        if matrix.unknown > lost or (not ran and not len(timeline.listing)):
             note = "the cost of an MFMA is unknown: no causes for its SIMD"
             if note not in result.notes:
                 result.notes.append(note)
@@ -111,6 +117,13 @@ def causes(timeline: Timeline, window: str = DEFAULT, found: Loops | None = None
             _Painter(timeline, simd, chosen, matrix, table, blocks, result.loops).paint()
         )
     return result
+
+
+def _lost(timeline: Timeline, simd: Simd) -> int:
+    """Possible MFMAs without a program counter in waves that lost tokens."""
+    key, wave = np.unique(simd.wave_key, return_inverse=True)
+    unknown = (simd.pipe == Pipe.MATRIX) & (simd.row < 0)
+    return int((unknown & losing(timeline, simd)[wave]).sum()) if len(key) else 0
 
 
 class _Blocks:
