@@ -44,7 +44,7 @@ def attention_forward(
 
 
 @attention_forward.register_fake
-def _(q, k, v, q_descale, k_descale, v_descale, scale):  # noqa: ANN001, ANN202
+def _(q, k, v, q_descale, k_descale, v_descale, scale):
     batch, length, heads, _ = q.shape
     out = q.new_empty(q.shape, dtype=torch.bfloat16)
     return out, q.new_empty((batch, heads, length), dtype=torch.float32)
@@ -56,7 +56,7 @@ def _fp8_quantize(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @_fp8_quantize.register_fake
-def _(x):  # noqa: ANN001, ANN202
+def _(x):
     codes = torch.empty_like(x, dtype=torch.float8_e4m3fn, memory_format=torch.contiguous_format)
     return codes, x.new_empty(1, dtype=torch.float32)
 
@@ -67,7 +67,7 @@ def _hadamard_rotate(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @_hadamard_rotate.register_fake
-def _(q, k):  # noqa: ANN001, ANN202
+def _(q, k):
     return q.new_empty(q.shape), k.new_empty(k.shape)
 
 
@@ -77,7 +77,7 @@ def _merge_attention(outs: Sequence[Tensor], lses: Sequence[Tensor]) -> tuple[Te
 
 
 @_merge_attention.register_fake
-def _(outs, lses):  # noqa: ANN001, ANN202
+def _(outs, lses):
     return outs[0].new_empty(outs[0].shape), lses[0].new_empty(lses[0].shape, dtype=torch.float32)
 
 

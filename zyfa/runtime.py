@@ -63,9 +63,7 @@ class Library:
         )
         u32 = ctypes.c_uint
         shape = [u32(x) for x in (grid, 1, 1, block, 1, 1, 0)]
-        self._check(
-            "hipModuleLaunchKernel", function, *shape, ctypes.c_void_p(stream), None, extra
-        )
+        self._check("hipModuleLaunchKernel", function, *shape, ctypes.c_void_p(stream), None, extra)
 
 
 @functools.cache
