@@ -1,0 +1,136 @@
+"""Comparison: the two samples, noise, requirements, and changes of loop bodies."""
+
+import generate
+import numpy as np
+import planned
+import pytest
+from planned import Plan, lines
+
+import tracekit
+from tracekit.analysis import bootstrap
+from tracekit.analysis.bodies import differences
+from tracekit.analysis.compare import NotComparable, compare, requirement
+from tracekit.isa.listing import Listing
+
+
+def sample(name):
+    return tracekit.open(generate.ROOT / name).timeline()
+
+
+@pytest.fixture(scope="module")
+def result():
+    return compare(sample("lockstep"), sample("pingpong"))
+
+
+def total(result, metric):
+    rows = result.rows[(result.rows["se"] < 0) & (result.rows["metric"] == metric)]
+    (row,) = rows.to_dict("records")
+    return row
+
+
+def test_what_pingpong_changed(result):
+    cycles = total(result, "cycles")
+    assert (cycles["base_value"], cycles["new_value"], cycles["difference"]) == (780, 536, -244)
+    assert not cycles["within_noise"]
+    overlap = total(result, "overlap")
+    assert overlap["base_value"] == pytest.approx(100 * 120 / 4424)
+    assert overlap["new_value"] == pytest.approx(100 * 1628 / 2948)
+    assert overlap["low"] <= overlap["difference"] <= overlap["high"]
+    assert total(result, "budget:matrix_cycles")["difference"] == 0
+    assert len(result.bodies) == 0
+
+
+def test_shares_and_causes_add_up(result):
+    rows = result.rows[result.rows["se"] < 0].set_index("metric")
+    for side in ("base_value", "new_value"):
+        assert rows.loc["matrix", side] + rows.loc["matrix_idle", side] == pytest.approx(100)
+        causes = rows[rows.index.str.startswith("cause:")][side].sum()
+        assert causes == pytest.approx(rows.loc["matrix_idle", side])
+
+
+def test_a_capture_against_itself_is_within_noise():
+    rows = compare(sample("lockstep"), sample("lockstep")).rows
+    assert (rows["difference"] == 0).all()
+    measured = rows[~rows["metric"].str.startswith("budget:")]
+    assert measured["within_noise"].all()
+
+
+def test_every_simd_has_its_own_rows(result):
+    assert sorted(set(result.rows["simd"])) == [-1, 0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "difference", "relative", "met"),
+    [
+        ("overlap>=+5", 5.0, 0.0, True),
+        ("overlap>=+5", 4.99, 9.0, False),
+        ("matrix_idle<=-2.5", -3.0, 0.0, True),
+        ("cycles<=-3%", -1.0, -0.03, True),
+        ("cycles<=-3%", -500.0, -0.029, False),
+        ("cycles<0", 0.0, 0.0, False),
+        ("matrix>0", 0.1, 0.0, True),
+    ],
+)
+def test_requirements(text, difference, relative, met):
+    assert requirement(text).met(difference, relative) is met
+
+
+@pytest.mark.parametrize(
+    "text", ["", "overlap", "overlap>=", "speed>=5", "overlap>=5%", "cycles=>5", "cycles<=x"]
+)
+def test_what_cannot_be_required(text):
+    with pytest.raises(NotComparable, match="cannot require"):
+        requirement(text)
+
+
+def test_known_chips_must_be_the_same(tmp_path):
+    kernel = lines("s_mov_b32 s0, s1", "s_endpgm")
+    plan = Plan(kernel, 0, 0, 6000).at(6500, 0).at(6504, 1)
+    other = planned.timeline(planned.write(tmp_path, kernel, [plan], arch="gfx942"))
+    with pytest.raises(NotComparable, match="different chips") as error:
+        compare(sample("lockstep"), other)
+    assert error.value.exit_code == 2
+
+
+def test_noise_is_wide_where_iterations_vary():
+    cluster = np.repeat(np.arange(4), 50)
+    generator = np.random.default_rng(1)
+    values = 1000 + 200 * generator.standard_normal(200)
+    low, high = bootstrap.interval(bootstrap.medians(values, bootstrap.weights(cluster)))
+    assert 10 < high - low < 200
+    assert low < np.median(values) < high
+    same = bootstrap.medians(np.full(200, 7.0), bootstrap.weights(cluster))
+    assert bootstrap.interval(same) == (7, 7)
+
+
+def test_weights_draw_as_many_waves_as_there_are():
+    drawn = bootstrap.weights(np.repeat(np.arange(5), 8))
+    assert drawn.shape == (bootstrap.REPLICATES, 40)
+    assert (drawn.sum(1) == 40).all()
+
+
+def test_the_median_of_unit_weights_is_the_median():
+    values = np.array([5.0, 1.0, 9.0, 3.0])
+    assert bootstrap.medians(values, np.ones((1, 4), np.int64)).tolist() == [4]
+
+
+def body(*texts):
+    return Listing.build(1, range(0, 8 * len(texts), 8), list(texts), size=8)
+
+
+def test_bodies_show_what_was_added_removed_and_moved():
+    base = body("s_nop 1", "v_mul_f32_e32 v0, v1, v2", "s_barrier", "s_setprio 0")
+    new = body("s_barrier", "v_mul_f32_e32 v7, v8, v9", "s_nop 1", "s_waitcnt vmcnt(0)")
+    table = differences(base, [0, 1, 2, 3], new, [0, 1, 2, 3])
+    changes = sorted(zip(table["change"], table["instruction"], strict=True))
+    assert ("removed", "s_setprio 0") in changes
+    assert ("added", "s_waitcnt vmcnt(0)") in changes
+    assert sum(change == "moved" for change, _ in changes) == 2
+
+
+def test_registers_and_branch_distances_do_not_count():
+    base = body("v_add_f32_e32 v1, v2, v3", "s_cbranch_scc1 65458")
+    new = body("v_add_f32_e32 v4, v5, v6", "s_cbranch_scc1 65000")
+    assert len(differences(base, [0, 1], new, [0, 1])) == 0
+    wider = body("v_add_f32_e32 v[4:5], v5, v6", "s_cbranch_scc1 65000")
+    assert len(differences(base, [0, 1], wider, [0, 1])) == 2
