@@ -12,8 +12,8 @@ Perfetto's protos/perfetto/trace, read from the public .proto files):
                 counter_value = 30
     InternedData.event_names = 2; EventName: iid = 1, name = 2
 
-Worked example, a slice end on track 3 at 100: 0a 0d | 40 64 | 50 01 | 5a 04 48 02 58 03 |
-68 02 (a packet of 13 bytes, timestamp, sequence, track event, flags).
+Worked example, a slice end on track 3 at 100: 0a 0c | 40 64 | 50 01 | 5a 04 48 02 58 03 |
+68 02 (a packet of 12 bytes, timestamp, sequence, track event, flags).
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def _pipes(timeline: Timeline, simd: Simd, place: tuple[str, ...]) -> Iterator[T
     order = np.argsort(start, kind="stable")
     start, end, row = start[order], end[order], simd.row[rows[order]]
     # A tick that two waves share goes to a second lane.
-    second = np.append(False, start[1:] < np.maximum.accumulate(end)[:-1])
+    second = np.append(False, start[1:] < np.maximum.accumulate(end)[:-1])[: len(start)]
     for label, part in (("vector pipe", ~second), ("vector pipe, paired", second)):
         if part.any():
             yield Track((*place, label), start[part], _cut(start[part], end[part]),
