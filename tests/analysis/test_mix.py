@@ -88,3 +88,16 @@ def test_a_rate_names_an_opcode_whatever_its_encoding():
     listing = Listing.build(1, [0, 8], ["v_exp_f32_e32 v0, v1", "v_exp_f32_e64 v0, v1"], size=8)
     table = parts(listing.with_costs("gfx950"), "gfx950", {"v_exp_f32": 16})
     assert table["transcendental"].tolist() == [16, 16, 0]
+
+
+@pytest.mark.parametrize(
+    ("arch", "cycles"), [("gfx942", 4 * 2 * 96 * 4), ("gfx950", 4 * 2 * 96 * 2)]
+)
+def test_waves_of_all_simds_share_the_lds(arch, cycles):
+    """The loop of an 8-wave GEMM: 96 reads of 8 bytes a lane beside 512 matrix cycles."""
+    texts = ["ds_read_b64 v[4:5], v8"] * 96
+    texts += ["v_mfma_f32_16x16x16_bf16 v[0:3], v[4:5], v[6:7], v[0:3]"] * 32
+    listing = Listing.build(1, range(0, 8 * len(texts), 8), texts, size=8).with_costs(arch)
+    found = bound(total(listing, arch), 2)
+    assert found.cycles == max(cycles, 2 * 512)
+    assert found.limit == ("lds_data" if cycles > 1024 else "matrix")

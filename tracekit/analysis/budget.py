@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.int64]
 
 _PLACE = ["se", "cu", "simd", "dispatch", "slot"]
-_CYCLES = ("matrix", "vector", *VECTOR, "lds", "vmem", "scalar", "nop")
+_CYCLES = ("matrix", "vector", *VECTOR, "lds", "lds_data", "vmem", "scalar",
+           "nop")  # fmt: skip
 COLUMNS = (
     *_PLACE, "iterations", "cycles", "instructions", "mfma",
     *(f"{name}_cycles" for name in _CYCLES), "blocked_cycles", "issue_cycles",
@@ -78,6 +79,8 @@ def budget(
         notes.append("an MFMA of unknown cost counts 0 matrix cycles")
     tail = int(table["tail"].max()) if len(table["tail"]) else 0
     simds = pd.DataFrame([_simd(simd, rows, tail) for simd in found.simds])
+    if len(simds):
+        notes += _short(simds, rows)
     rows = rows.reindex(columns=list(COLUMNS))
     return Budget(rows, simds.reindex(columns=list(SIMD_COLUMNS)), notes)
 
@@ -147,6 +150,7 @@ def _simd(simd: SimdCauses, rows: pd.DataFrame, tail: int) -> dict[str, object]:
     achieved = 1 - simd.idle.cycles / cycles
     limits = {count: bound(mix, count) for count in (1, 2, 4, waves)} if mix else {}
     here = limits.get(waves)
+    # Without an MFMA there is nothing to be bound.
     return {
         "se": view.se, "cu": view.cu, "simd": view.simd, "dispatch": view.dispatch,
         "window": simd.window.label, "start": simd.window.start, "end": simd.window.end,
@@ -161,9 +165,22 @@ def _simd(simd: SimdCauses, rows: pd.DataFrame, tail: int) -> dict[str, object]:
         "best_paired": here.paired if here else None,
         "achieved": achieved,
         **shares,
-        "verdict": verdict(achieved, here.occupancy if here else 0.0,
-                           here.limit if here else "", shares),
+        "verdict": verdict(achieved, here.occupancy, here.limit, shares)
+        if here and len(simd.matrix.order)
+        else None,
     }  # fmt: skip
+
+
+def _short(simds: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
+    """A note where the window is not even one iteration long."""
+    longest = rows.groupby(["se", "simd", "dispatch"])["cycles"].max()
+    keys = zip(simds["se"], simds["simd"], simds["dispatch"], strict=True)
+    period = [float(longest.get(key, 0)) for key in keys]
+    steady = simds["window"] == "steady"
+    if bool((steady & (simds["window_cycles"] < period)).any()):
+        return ["window steady is shorter than an iteration on some SIMD: shares there are those "
+                "of a part of the loop, and may pass the bound"]  # fmt: skip
+    return []
 
 
 def _shares(simd: SimdCauses, cycles: int) -> dict[str, float]:

@@ -97,7 +97,9 @@ def causes(timeline: Timeline, window: str = DEFAULT, found: Loops | None = None
     table = codes(timeline.listing)
     blocks = _Blocks(timeline)
     ran = bool((timeline.listing.pipe == Pipe.MATRIX).any())
+    executed = False
     for simd in each_simd(timeline):
+        executed |= bool((simd.pipe == Pipe.MATRIX).any())
         chosen = windows.of(simd)
         if chosen.note and chosen.note not in result.notes:
             result.notes.append(chosen.note)
@@ -115,6 +117,11 @@ def causes(timeline: Timeline, window: str = DEFAULT, found: Loops | None = None
             continue
         result.simds.append(
             _Painter(timeline, simd, chosen, matrix, table, blocks, result.loops).paint()
+        )
+    if result.simds and not executed:
+        result.notes.append(
+            "no MFMA was executed by the traced waves: what they did says nothing about the "
+            "matrix pipe, and nothing can be concluded about the kernel"
         )
     return result
 

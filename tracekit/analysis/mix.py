@@ -25,10 +25,25 @@ VECTOR = ("full_rate", "packed", "transcendental", "conversion", "cross_lane")
 #: Cycles of a mix; ``mfma`` is a count.
 PARTS = (
     "mfma", "matrix", *VECTOR, "lds", "vmem", "scalar", "nop",
-    "blocked", "wave", "tail", "pairable",
+    "blocked", "wave", "tail", "pairable", "lds_data",
 )  # fmt: skip
 #: A taken branch takes this long until the wave's next instruction, instead of 4.
 BRANCH_CYCLES = 20
+#: All SIMDs of a CU share its LDS.
+SIMDS = 4
+#: Cycles for which one wave's instruction keeps the LDS of its CU, by opcode, first match.
+#: gfx950: service times fitted to public MI350X captures (reads 128 or 256 bytes a clock,
+#: writes 64).  Elsewhere 128 bytes a clock, seen for ds_read_b64 on gfx942; 64 lanes.
+LDS_GFX950 = (
+    (r"ds_read_b128|ds_read2(st64)?_b64", 4), (r"ds_read", 2), (r"ds_swizzle|ds_b?permute", 4),
+    (r"ds_write_b128|ds_write2(st64)?_b64", 16), (r"ds_write_b64|ds_write2(st64)?_b32", 8),
+    (r"ds_write", 4),
+)  # fmt: skip
+LDS_OTHERS = (
+    (r"ds_(read|write)_b128|ds_(read|write)2(st64)?_b64", 8),
+    (r"ds_(read|write)_b64|ds_(read|write)2(st64)?_b32", 4),
+    (r"ds_(read|write)|ds_swizzle|ds_b?permute", 2),
+)
 _TICK = 4
 _NOP = re.compile(r"s_nop (\d+|0x[0-9a-f]+)")
 _SUFFIX = re.compile(r"_(e32|e64|sdwa|dpp)$")
@@ -40,7 +55,8 @@ def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -
     ``rates`` sets the cycles of opcodes (name without _e32, _e64, _sdwa).  ``blocked``:
     cycles of the vector port that an MFMA takes or forbids; ``wave``: cycles until the
     wave's own next instruction; ``tail``: wait of a packed F32 after an MFMA's end;
-    ``pairable``: plain vector work, of which two waves may issue two at once.
+    ``pairable``: plain vector work, of which two waves may issue two at once; ``lds_data``:
+    cycles of the CU's LDS.
     """
     n = len(listing)
     result = {name: np.zeros(n + 1, np.int64) for name in PARTS}
@@ -59,6 +75,10 @@ def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -
     result["pairable"] = np.where(vector & (klass == "full_rate") & (cycles <= _TICK), cycles, 0)
     matrix = pipe == Pipe.MATRIX
     result["mfma"], result["matrix"] = matrix.astype(np.int64), np.where(matrix, cycles, 0)
+    services = LDS_GFX950 if arch == "gfx950" else LDS_OTHERS
+    for row in np.flatnonzero(pipe == Pipe.LDS).tolist():
+        times = (time for pattern, time in services if re.match(pattern, listing.text[row]))
+        result["lds_data"][row] = next(times, 0)
     result["lds"] = np.where(pipe == Pipe.LDS, cycles, 0)
     result["vmem"] = np.where(pipe == Pipe.VMEM, cycles, 0)
     result["scalar"] = np.where(np.isin(pipe, (Pipe.SCALAR, Pipe.BRANCH)), cycles, 0)
@@ -79,8 +99,8 @@ def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -
 @dataclass(frozen=True)
 class Bound:
     """``cycles`` for one turn of all waves; ``limit``: what decides (matrix, packed, vector,
-    lds, vmem, scalar, wave); ``occupancy``: best share of the matrix pipe; ``paired``: the
-    same if plain vector work of two waves pairs wherever it can."""
+    lds, lds_data, vmem, scalar, wave); ``occupancy``: best share of the matrix pipe;
+    ``paired``: the same if plain vector work of two waves pairs wherever it can."""
 
     cycles: float
     limit: str
@@ -89,7 +109,10 @@ class Bound:
 
 
 def bound(mix: Mapping[str, float], waves: int) -> Bound:
-    """The bound of ``mix`` (cycles per part of one iteration) with ``waves`` on the SIMD."""
+    """The bound of ``mix`` (cycles per part of one iteration) with ``waves`` on the SIMD.
+
+    The other SIMDs of the CU are taken to run as many of the same waves (LDS data).
+    """
     matrix, packed = mix["matrix"], mix["packed"]
     vector = sum(mix[name] for name in VECTOR)
     branch = BRANCH_CYCLES - _TICK if mix["scalar"] else 0
@@ -100,22 +123,23 @@ def bound(mix: Mapping[str, float], waves: int) -> Bound:
         "packed": waves * matrix + alone if packed else 0,
         "vector": waves * (vector + mix["blocked"]),
         "lds": waves * mix["lds"],
+        "lds_data": SIMDS * waves * mix["lds_data"],
         "vmem": waves * mix["vmem"],
         "scalar": waves * mix["scalar"],
         "wave": mix["wave"] + branch,
     }
     limit = max(terms, key=lambda name: terms[name])
-    cycles = terms[limit]
-    if not cycles:
+    longest = terms[limit]
+    if not longest:
         return Bound(0.0, "", 0.0, 0.0)
     # Vector work that no MFMA can hide, two at a time as far as it is plain.
     left = max(waves * (vector - packed - matrix + mix["blocked"]), 0)
     pairs = min(left, waves * mix["pairable"]) if waves > 1 else 0
     shortest = max(
         waves * matrix + alone + left - pairs / 2,
-        *(terms[name] for name in ("matrix", "packed", "lds", "vmem", "scalar", "wave")),
+        *(cycles for name, cycles in terms.items() if name != "vector"),
     )
-    return Bound(cycles, limit, waves * matrix / cycles, waves * matrix / shortest)
+    return Bound(longest, limit, waves * matrix / longest, waves * matrix / shortest)
 
 
 def total(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -> dict[str, float]:

@@ -22,7 +22,7 @@ _ROWS = {
     **{
         f"{name}_cycles": Column(name.replace("_", " "), _mean)
         for name in ("matrix", "vector", "full_rate", "packed", "transcendental", "conversion",
-                     "cross_lane", "lds", "vmem", "scalar", "nop")
+                     "cross_lane", "lds", "lds_data", "vmem", "scalar", "nop")
     },
 }  # fmt: skip
 _SIMDS = {
@@ -37,7 +37,7 @@ _SIMDS = {
     "vector_share": Column("idle: vector", percent),
     "latency_share": Column("latency", percent),
     "barrier_share": Column("barrier", percent),
-    "verdict": Column("verdict", left=True),
+    "verdict": Column("verdict", lambda value: value or "-", left=True),
 }
 
 
@@ -64,9 +64,10 @@ def command(source: Source, window: str, rate: tuple[str, ...], output: Output) 
     """What an iteration of the dominant loop costs each pipe, and what bounds it.
 
     matrix ... nop: cycles that one iteration of one wave keeps a pipe or port, by the cost
-    tables; mean over its iterations. vector: all VALU classes. limit: the pipe that decides
-    the shortest possible time with the waves that are there (packed: matrix plus packed F32,
-    which never run together; vector: VALU plus what MFMAs block; wave: one wave's issues).
+    tables; mean over its iterations (lds_data: of the CU's LDS). vector: all VALU classes.
+    limit: the pipe that decides the shortest possible time with the waves that are there
+    (packed: matrix plus packed F32, which never run together; vector: VALU plus what MFMAs
+    block; lds_data: the LDS of the CU, shared by four SIMDs; wave: one wave's issues).
     best: matrix occupancy in that time with 1, 2 and 4 waves per SIMD. achieved: matrix
     occupancy in the window. idle: shares of the window by kind of cause. verdict: at 90 % of
     the best or more the limit (matrix_bound, vector_bound), else the largest kind of idle
