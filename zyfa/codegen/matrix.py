@@ -23,13 +23,10 @@ class Step:
     product: Callable[[Reg | None], Line]
 
 
-def prefetch(k: Machine, steps: list[Step]) -> list[Line]:
-    """Reads of the first ring-full of steps; the caller waits for them."""
+def prefetch(k: Machine, steps: list[Step]) -> list[list[Line]]:
+    """Reads of the first ring-full of steps, a list an operand; the caller waits for them."""
     readers = [step for step in steps if step.reads]
-    lines: list[Line] = []
-    for i, step in enumerate(readers[:RING]):
-        lines += step.reads(k.ring[i])
-    return lines
+    return [step.reads(k.ring[i]) for i, step in enumerate(readers[:RING])]
 
 
 def stream(k: Machine, steps: list[Step], riders: list[list[Line]] | None = None) -> list[Line]:

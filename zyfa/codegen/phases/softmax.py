@@ -107,23 +107,14 @@ def p_register(k: Machine, tile: int, group: int) -> Reg:
     return k.p[tile % 2][4 * (tile // 2) + group]
 
 
-def elements(k: Machine) -> list[Line]:
-    """All of P: multiply-add and conversion of each group in turn."""
-    lines: list[Line] = []
-    for tile in range(TILES):
-        for group in range(4):
-            lines += multiply_add(k, tile, group)
-            lines += convert(k, tile, group)
-    return lines
+def groups() -> list[tuple[int, int]]:
+    """(tile, group) of the sixteen groups of four elements, in the order of conversion."""
+    return [(tile, group) for tile in range(TILES) for group in range(4)]
 
 
 def all_multiply_adds(k: Machine) -> list[Line]:
     """The cluster of the gap schedule: nothing else of the SIMD uses the matrix unit then."""
-    return [x for tile in range(TILES) for g in range(4) for x in multiply_add(k, tile, g)]
-
-
-def all_conversions(k: Machine) -> list[Line]:
-    return [x for tile in range(TILES) for g in range(4) for x in convert(k, tile, g)]
+    return [x for tile, group in groups() for x in multiply_add(k, tile, group)]
 
 
 def mask_diagonal(k: Machine, last: bool) -> list[Line]:

@@ -16,6 +16,16 @@ from zyfa.codegen.phases import epilogue, load, pv, qk, rescale, rowsum, softmax
 from zyfa.codegen.phases.setup import LOWEST
 from zyfa.codegen.registers import Reg
 
+READ_PLACES = {
+    "pingpong": (8, 10, 12, 14),
+    "gap": (0, 4, 8, 12),
+    "serial": (8, 10, 12, 14),
+}
+"""Before which group of four elements each of the first four operands of M is read.
+
+All in one burst fill the CU's LDS queue and hold up the other wave's operands; later than this
+their latency shows at the barrier (simulated: bursts cost 3 points of occupancy, late reads 5).
+"""
 STAGGER = {"pingpong": 1, "gap": 3, "serial": 0}
 """Barriers between the two wave groups: half of those in a block."""
 
@@ -39,14 +49,23 @@ def matrix_steps(k: Machine, with_qk: bool):
     return [*mixed[:6], sums[0], *mixed[6:10], sums[1], *mixed[10:]]
 
 
-def matrix_phase(k: Machine, with_qk: bool) -> list[Line]:
-    """M(i): up to the barrier (gap: with two barriers between PV and QK)."""
+def matrix_phase(k: Machine, with_qk: bool, count: bool = False) -> list[Line]:
+    """M(i): up to the barrier (gap: with two barriers between PV and QK).
+
+    `count`: leave in SCC whether the block loop goes on.
+    """
     steps = matrix_steps(k, with_qk)
     riders: list[list[Line]] = [[] for _ in steps]
     if with_qk:
         loads = load.load_block(k, "v", k.lds[2]) + load.load_block(k, "k", k.lds[0])
         for i, rider in enumerate(loads):
             riders[2 * i + 1] = rider
+    if count:
+        riders[-2] = [
+            *riders[-2],
+            scalar("s_sub_u32", k.steps, k.steps, 1),
+            scalar("s_cmp_lg_u32", k.steps, 0),
+        ]
     if k.options.schedule == "gap":
         riders[9] = [*riders[9], barrier(), barrier()]
     priority = k.options.setprio == "on"
@@ -88,12 +107,17 @@ def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = 
         *markers.leave(marked),
         control("s_branch", back),
     ]
+    # The first operands of M, read where their latency is hidden and no burst fills the LDS queue.
+    places = READ_PLACES[k.options.schedule]
+    reads = dict(zip(places, prefetch(k, matrix_steps(k, with_qk)), strict=True))
     if gap:
-        lines += [*gap, *softmax.all_multiply_adds(k), *gap, *softmax.all_conversions(k)]
-    else:
-        lines += softmax.elements(k)
+        lines += [*gap, *softmax.all_multiply_adds(k), *gap]
+    for place, (tile, group) in enumerate(softmax.groups()):
+        lines += reads.pop(place, [])
+        if not gap:
+            lines += softmax.multiply_add(k, tile, group)
+        lines += softmax.convert(k, tile, group)
     lines += [
-        *prefetch(k, matrix_steps(k, with_qk)),
         wait(vmcnt=0, lgkmcnt=0),
         *markers.leave(marked),
         barrier(),
@@ -144,7 +168,8 @@ def prologue(k: Machine) -> list[Line]:
         barrier(),
     ]
     steps = qk.steps(k)
-    return [*lines, *prefetch(k, steps), wait(lgkmcnt=0), *stream(k, steps)]
+    first = [x for reads in prefetch(k, steps) for x in reads]
+    return [*lines, *first, wait(lgkmcnt=0), *stream(k, steps)]
 
 
 def body(k: Machine) -> list[Line]:
@@ -162,9 +187,7 @@ def body(k: Machine) -> list[Line]:
         Comment("unmasked block: softmax phase"),
         *softmax_phase(k, rare),
         Comment("unmasked block: matrix phase"),
-        *matrix_phase(k, with_qk=True),
-        scalar("s_sub_u32", k.steps, k.steps, 1),
-        scalar("s_cmp_lg_u32", k.steps, 0),
+        *matrix_phase(k, with_qk=True, count=True),
         control("s_cbranch_scc1", loop, reads=("scc",)),
         Label(diagonal),
         Comment("first diagonal block"),
