@@ -1,0 +1,149 @@
+"""The analysis commands: schemas, keys that docs/metrics.md documents, exit codes, help."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tracekit.analysis.causes import CAUSES
+from tracekit.cli import main
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = {name: str(ROOT / "traces" / name) for name in ("pingpong", "lockstep")}
+COMMANDS = ("loops", "budget", "bubbles", "overlap", "shapes", "counters", "clock", "markers")
+METRICS = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+
+
+def run(capsys, *arguments):
+    code = main(list(arguments))
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_json_has_its_schema_and_says_that_it_is_simulated(name, capsys):
+    code, out, _ = run(capsys, name, SAMPLES["lockstep"], "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["schema"] == f"tracekit.{name}/1"
+    assert found["simulated"] is True
+    assert isinstance(found["notes"], list)
+    assert isinstance(found["rows"], list)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_key_is_documented(name, capsys):
+    _, out, _ = run(capsys, name, SAMPLES["lockstep"], "--json")
+    documented = set(re.findall(r"\w+", METRICS))
+    documented |= {f"{cause}_cycles" for cause in CAUSES}
+    found = json.loads(out)
+    for table in found.values():
+        for row in table if isinstance(table, list) else ():
+            for key in row if isinstance(row, dict) else ():
+                stem = re.sub(r"^(before|after)(_\w+)?$", r"\1", key)
+                assert stem in documented, key
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_csv_has_the_keys_of_the_rows(name, capsys):
+    _, out, _ = run(capsys, name, SAMPLES["lockstep"], "--json")
+    rows = json.loads(out)["rows"]
+    _, out, _ = run(capsys, name, SAMPLES["lockstep"], "--csv")
+    table = list(csv.DictReader(io.StringIO(out)))
+    assert len(table) == len(rows)
+    assert [list(row) for row in table] == [list(row) for row in rows]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "compare", "export"])
+def test_help_explains_the_terms(name, capsys):
+    code, out, _ = run(capsys, name, "--help")
+    assert code == 0
+    assert len(out.split("Options:")[0].split()) > 30
+
+
+@pytest.mark.parametrize("name", ["bubbles", "budget", "overlap", "shapes", "occupancy"])
+def test_steady_is_the_default_window_and_is_shown(name, capsys):
+    _, out, _ = run(capsys, name, SAMPLES["pingpong"])
+    assert "window steady" in out
+    _, out, _ = run(capsys, name, SAMPLES["pingpong"], "--window", "span")
+    assert "window span" in out
+
+
+@pytest.mark.parametrize("name", ["bubbles", "budget", "overlap", "shapes", "compare"])
+def test_an_unknown_window_is_wrong_usage(name, capsys):
+    code, _, error = run(capsys, name, *SAMPLES.values(), "--window", "spam")
+    assert code == 2
+    assert "unknown window" in error
+
+
+def test_bubbles_names_every_cause_in_its_help(capsys):
+    _, out, _ = run(capsys, "bubbles", "--help")
+    assert not [cause for cause in CAUSES if cause not in out]
+
+
+def test_the_bubble_map_is_asked_for(capsys):
+    _, out, _ = run(capsys, "bubbles", SAMPLES["lockstep"], "--json", "--map")
+    found = json.loads(out)
+    assert {"by_offset", "by_time"} <= set(found)
+    _, out, _ = run(capsys, "bubbles", SAMPLES["lockstep"], "--json")
+    assert "by_offset" not in json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("names", "require", "code"),
+    [
+        (("lockstep", "pingpong"), ["overlap>=+20"], 0),
+        (("pingpong", "lockstep"), ["overlap>=+20"], 3),
+        (("lockstep", "pingpong"), ["cycles<=-30%", "matrix>=+30", "matrix_idle<=-30"], 0),
+        (("lockstep", "pingpong"), ["overlap>=+20", "cycles<=-40%"], 3),
+        (("lockstep", "pingpong", "lockstep"), ["overlap>=+20"], 3),
+        (("lockstep", "pingpong"), ["speed>=2"], 2),
+        (("lockstep",), [], 2),
+    ],
+)
+def test_compare_is_a_gate(names, require, code, capsys):
+    options = [option for text in require for option in ("--require", text)]
+    found, _, error = run(capsys, "compare", *(SAMPLES[name] for name in names), *options)
+    assert found == code
+    assert ("not met" in error) == (code == 3)
+
+
+def test_compare_refuses_known_and_different_chips(tmp_path, capsys):
+    import shutil
+
+    other = tmp_path / "other"
+    shutil.copytree(SAMPLES["lockstep"], other)
+    meta = json.loads((other / "meta.json").read_text())
+    (other / "meta.json").write_text(json.dumps(meta | {"arch": "gfx942"}))
+    code, _, error = run(capsys, "compare", SAMPLES["lockstep"], str(other))
+    assert code == 2
+    assert "different chips" in error
+
+
+def test_compare_json_has_rows_bodies_and_what_is_unmet(capsys):
+    code, out, _ = run(
+        capsys, "compare", *(SAMPLES[n] for n in ("pingpong", "lockstep")), "--json",
+        "--require", "overlap>=+20",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert code == 3
+    assert found["schema"] == "tracekit.compare/1"
+    assert found["base"] == "pingpong"
+    assert len(found["unmet"]) == 1
+    documented = set(re.findall(r"\w+", METRICS))
+    assert not [key for row in found["rows"] for key in row if key not in documented]
+
+
+@pytest.mark.parametrize("rate", ["v_exp_f32", "v_exp_f32=fast", "=4"])
+def test_a_rate_is_an_opcode_and_cycles(rate, capsys):
+    code, _, error = run(capsys, "budget", SAMPLES["lockstep"], "--rate", rate)
+    assert code == 2
+    assert "OPCODE=CYCLES" in error
+
+
+def test_a_rate_changes_the_budget(capsys):
+    _, out, _ = run(capsys, "budget", SAMPLES["lockstep"], "--rate", "v_exp_f32=4", "--json")
+    assert {row["transcendental_cycles"] for row in json.loads(out)["rows"]} == {32}
