@@ -1,0 +1,75 @@
+"""Write the simulated samples of the FP8 attention kernels: ``python traces/zyfa.py``.
+
+Each is one head of 1,536 tokens on the wave simulator: stream, code object, metadata, and what
+`tracekit occupancy` finds (``expected.json``). The ground truth is left out for its size.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import tracekit
+from tracekit.analysis.occupancy import occupancy
+from zyfa import trace
+from zyfa.codegen import Options
+
+ROOT = Path(__file__).resolve().parent
+LENGTH = 1536
+SAMPLES = {
+    "zyfa_serial_exact": (
+        "exact-serial-scalar-rowsum_b",
+        "both waves of a SIMD do the same at the same time, exponentials and all",
+    ),
+    "zyfa_gap_exact": (
+        "exact-gap-packed-rowsum_b",
+        "the article's exact softmax: packed multiply-adds in a gap between PV and QK",
+    ),
+    "zyfa_gap_lean": (
+        "lean_ashr-gap-packed-rowsum_b",
+        "the article's lean P: the same gap, one multiply-add and one conversion an element",
+    ),
+    "zyfa_pingpong_lean": (
+        "lean_ashr-pingpong-scalar-rowsum_b",
+        "the default kernel: scalar multiply-adds run beside the other wave's matrix instructions",
+    ),
+}
+README = """# {name}
+
+**SIMULATED: run on zyfa's wave simulator, not recorded on hardware.** The numbers are those of its
+issue model (`docs/simulator.md`), in which some rates are not measured.
+
+- What: {about}.
+- Kernel: variant `{variant}`, FP8 causal attention forward, head dimension 128, one head of
+  {length} tokens; the workgroup computes the first and the last query tile.
+- Chip simulated: gfx950, one CU; memory latency {latency} cycles, a 16-byte load of a wave occupies
+  the path for {service} cycles; parameters {digest}. Markers off.
+- Made by `python traces/zyfa.py`, that is
+  `zyfa trace --variant {variant} --seqlen {length}`.
+- `expected.json`: matrix occupancy in the steady window, as tracekit finds it.
+"""
+
+
+def write(name: str) -> dict[str, float]:
+    """Simulate one sample into its folder; returns SIMD -> matrix occupancy."""
+    from zyfa.sim.parameters import Parameters
+
+    variant, about = SAMPLES[name]
+    folder, p = ROOT / name, Parameters()
+    trace.record(Options.parse(variant), LENGTH, folder, parameters=p)
+    (folder / "ground_truth.csv").unlink()
+    rows = occupancy(tracekit.open(folder).timeline(), "steady").rows
+    found = {str(row.simd): round(float(row.matrix_occupancy), 4) for row in rows.itertuples()}
+    expected = {"window": "steady", "matrix_occupancy": found}
+    (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
+    text = README.format(
+        name=name, about=about, variant=variant, length=LENGTH, latency=p.vmem_latency,
+        service=p.vmem_x4_service, digest=p.digest,
+    )  # fmt: skip
+    (folder / "README.md").write_text(text)
+    return found
+
+
+if __name__ == "__main__":
+    for sample in SAMPLES:
+        print(sample, write(sample))

@@ -1,0 +1,58 @@
+"""One causal head on the simulator, written as the thread trace that a CU would leave. No torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zyfa import simulate
+from zyfa.arithmetic import fp8_e4m3_encode
+from zyfa.codegen import Options
+from zyfa.jobs import HEAD_DIM
+
+SCALE = HEAD_DIM**-0.5
+INPUTS = ("sink", "gaussian")
+
+
+def codes(name: str, length: int, seed: int = 0) -> list[np.ndarray]:
+    """q, k, v as E4M3 codes (1, length, 1, 128). ValueError for an unknown name.
+
+    sink: key 0 outweighs the others, so rows keep their first reference; gaussian: new maxima keep
+    coming, and with them the rescale path.
+    """
+    if name not in INPUTS:
+        raise ValueError(f"unknown input {name!r}: choose from {', '.join(INPUTS)}")
+    rng = np.random.default_rng(seed)
+    q, k, v = rng.standard_normal((3, 1, length, 1, HEAD_DIM)).astype(np.float32)
+    if name == "sink":
+        direction = rng.standard_normal(HEAD_DIM).astype(np.float32)
+        direction /= np.linalg.norm(direction)
+        q += 8 * direction
+        k[:, 0] = 9 / 8 * HEAD_DIM**0.5 * direction
+    return [fp8_e4m3_encode(x) for x in (q, k, v)]
+
+
+def record(
+    options: Options,
+    length: int,
+    folder: str | Path,
+    data: str = "sink",
+    parameters: Any = None,
+    seed: int = 0,
+) -> simulate.Simulated:
+    """Run the job with the longest tile (the first and the last of the head) on one CU.
+
+    Writes the capture into `folder`. Times are *simulated*; memory latency and bandwidth are those
+    of `parameters` (`zyfa.sim.parameters.Parameters`).
+    """
+    return simulate.attention(
+        *codes(data, length, seed),
+        SCALE,
+        options=options,
+        grid=8 * -(-length // 4096),
+        workgroups=[0],
+        capture=folder,
+        parameters=parameters,
+    )
