@@ -97,6 +97,27 @@ def test_an_mfma_that_is_refused_though_the_pipe_is_free(tmp_path):
     assert loop(tmp_path, MFMA, place) == {"mfma_dependency": 100, "scalar_or_branch": 36}
 
 
+def test_an_mfma_behind_a_long_valu_waits_for_the_port(tmp_path):
+    kernel = lines(
+        f"loop: {MFMA}", MFMA, "v_exp_f32_e32 v1, v2", "s_cbranch_scc1 -> loop", "s_endpgm"
+    )
+    plans = [Plan(kernel, 0, 0, 6000), Plan(kernel, 0, 1, 6016)]
+    for plan, shift in zip(plans, (0, -68), strict=True):
+        for turn in range(TURNS):
+            time = FIRST + PERIOD * turn + shift
+            plan.at(time, 0).at(time + 40, 1, stall=time + 4)
+            plan.at(time + 100, 2).at(time + 176, 3, taken=turn < TURNS - 1)
+        plan.at(FIRST + PERIOD * TURNS, 4)
+    timeline = planned.timeline(planned.write(tmp_path, kernel, plans))
+    start = FIRST + 2 * PERIOD
+    (simd,) = causes(timeline, f"{start}:{start + 40}").simds
+    found = [
+        (first - start, last - start, CAUSES[cause])
+        for first, last, cause in zip(simd.start, simd.end, simd.cause, strict=True)
+    ]
+    assert found == [(32, 36, "mfma_dependency"), (36, 40, "valu_not_overlapped")]
+
+
 def test_packed_f32_waits_for_the_end_of_the_mfma_and_three_ticks(tmp_path):
     def place(plan, time):
         plan.at(time + 44, 1, stall=time + 4)

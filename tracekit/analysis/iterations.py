@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from tracekit.analysis.causes import SimdCauses
 from tracekit.analysis.loops import Loops
-from tracekit.analysis.simds import Simd
 
 Array = NDArray[np.int64]
 
@@ -37,11 +36,7 @@ class Fold:
 
 def fold(simd: SimdCauses, found: Loops) -> Fold:
     """The iterations that cut the time of one SIMD."""
-    return reference(simd.simd, found, simd.doing.key, simd.doing.born)
-
-
-def reference(view: Simd, found: Loops, keys: Array, born: Array) -> Fold:
-    """As ``fold``; ``keys`` and ``born`` of the resident waves."""
+    view, keys, born = simd.simd, simd.doing.key, simd.doing.born
     table = found.of_dominant(view.dispatch)
     own = ((table["se"] == view.se) & (table["simd"] == view.simd)).to_numpy()
     key = table["slot"].to_numpy()[own].astype(np.int64) << 32
