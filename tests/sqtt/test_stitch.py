@@ -121,7 +121,7 @@ def rows_of(raw, listing, start, implementation):
         raw, StitchTable.of(listing), np.array([start], np.int32), anchors, implementation
     )
     released = [
-        i > 0 and raw.type[i] == 33 and raw.type[i - 1] == Inst.OTHER_MSG
+        i > 0 and raw.type[i] == INST_IMMED and raw.type[i - 1] == Inst.OTHER_MSG
         for i in range(raw.records)
     ]
     return [r for r, gone in zip(found.row.tolist(), released, strict=True) if not gone], found
