@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Capture", "Stream"]
 
+#: Key of a code object that was given without its id.
+UNNUMBERED = 0
 #: Size assumed of a code object whose load base came without one: any kernel fits.
 _UNKNOWN_SIZE = 1 << 32
 #: A kernel that no symbol names: "code object / 0xentry".
@@ -59,13 +61,30 @@ class Capture:
         """
         parts = [self.listing]
         if self.code_objects:
-            for number in sorted(set(ids()) & set(self.code_objects)):
+            wanted = set(ids())
+            self._number(wanted)
+            for number in sorted(wanted & set(self.code_objects)):
                 try:
                     parts.append(self._read_code_object(number))
                 except TracekitError as error:
                     self.notes.append(f"code object {number} was not disassembled: {error}")
         listing = Listing.concat(parts) if len(parts) > 1 else self.listing
         return listing.with_costs(self.arch.name)
+
+    def _number(self, wanted: set[int]) -> None:
+        """Give a code object without id the one that waves run and no other file has."""
+        if UNNUMBERED not in self.code_objects:
+            return
+        path = self.code_objects.pop(UNNUMBERED)
+        open_ids = sorted(wanted - set(self.code_objects))
+        if len(open_ids) == 1:
+            self.code_objects[open_ids[0]] = path
+            return
+        run = ", ".join(map(str, open_ids)) or "none that is known"
+        self.notes.append(
+            f"{path}: which code object it is cannot be told (waves run {run}): give --listing "
+            "ID=PATH, and --load-base ID=ADDR where the stream has no load record"
+        )
 
     def _read_code_object(self, number: int) -> Listing:
         from tracekit.isa import elf

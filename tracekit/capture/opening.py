@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tracekit.capture.archive import MemberPath, Place
-from tracekit.capture.capture import Capture
+from tracekit.capture.capture import UNNUMBERED, Capture
 from tracekit.capture.files import head, is_elf, read_json
 from tracekit.capture.finding import find, root_of
 from tracekit.capture.names import decoded_ids
@@ -16,7 +16,7 @@ from tracekit.capture.sources import moved_sources
 from tracekit.capture.streams import read_stream
 from tracekit.capture.surroundings import Surroundings, look_around
 from tracekit.errors import FormatError, TracekitError
-from tracekit.isa import arch, codejson
+from tracekit.isa import arch, codejson, elf
 from tracekit.isa.arch import ArchChoice
 from tracekit.isa.listing import Listing
 
@@ -184,7 +184,8 @@ class _Opening:
         for option in self.options.listings:
             number, path = _option(option)
             if is_elf(path):
-                self.code_objects[1 if number is None else number] = path
+                elf.CodeObject(path)  # a wrong one that was asked for is an error, not a note
+                self.code_objects[UNNUMBERED if number is None else number] = path
             else:
                 parts.append(read_listing(path))
         if not parts and not self.code_objects:
