@@ -288,8 +288,7 @@ class _Assembly:
     ) -> None:
         waves, tables, n = self.raw.waves, self.tables, len(rows.time)
         row = rows.row
-        released = np.flatnonzero(rows.release >= 0)
-        releases = rows.release[released]
+        released, releases = rows.released, rows.release
 
         def of_wave(values: NDArray[np.int64], kind: str) -> Callable[[], NDArray[np.generic]]:
             return lambda: np.repeat(values.astype(kind), wave_counts)

@@ -26,12 +26,10 @@ from tracekit.sqtt.rows import Rows, releases, wave_blocks
 ISSUE_CYCLES = 4
 _CATEGORY = np.array(CATEGORY_OF_TYPE, np.uint8)
 #: Records handled at once: temporaries stay small and in cache.
-_BLOCK = 1 << 15
+_BLOCK = 1 << 13
 
 
-_Block = tuple[
-    NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]
-]
+_Block = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]
 
 
 def exact_rows(
@@ -46,7 +44,7 @@ def exact_rows(
     is s_barrier, with one False appended.  Columns of ``raw`` and ``row`` are overwritten:
     on a million instructions a second copy is what memory is short of.
     """
-    release_column = np.full(raw.records, -1, np.int64)
+    barriers: list[NDArray[np.int64]] = []
     category = np.empty(raw.records, np.uint8)
     counts, firsts = raw.waves["count"], raw.waves["first"]
     wave_counts = counts.copy()
@@ -69,15 +67,22 @@ def exact_rows(
             shift[raw.epoch[rows] < 0] = 4
         usual = lags[raw.type[rows].astype(np.int16) * np.int16(5) + shift]
         columns = _block(raw, rows, first, released, _true_end(raw, rows, usual, replayed))
-        out = _store(raw, row, rows, released, columns, (category, release_column), out)
-        if released.any():
+        freed = np.flatnonzero(released)
+        # A barrier's row is the record before its release; each release before it is gone.
+        barriers.append(
+            np.stack([out + freed - 1 - np.arange(len(freed)), raw.issue[start + freed]])
+        )
+        out = _store(raw, row, rows, released, columns, category, out)
+        if len(freed):
             numbers = np.repeat(np.arange(wave_first, wave_last), counts[waves])
             np.subtract.at(wave_counts, numbers[released], 1)
+    freed_rows, release = np.concatenate([np.empty((2, 0), np.int64), *barriers], axis=1)
     return Rows(
         time=raw.issue[:out],
         stall=raw.stall[:out],
         duration=raw.typed[:out],
-        release=release_column[:out],
+        released=freed_rows,
+        release=release,
         category=category[:out],
         type=raw.type[:out],
         row=row[:out],
@@ -91,7 +96,7 @@ def _store(
     rows: slice,
     released: NDArray[np.bool_],
     columns: _Block,
-    extra: tuple[NDArray[np.uint8], NDArray[np.int64]],
+    category: NDArray[np.uint8],
     out: int,
 ) -> int:
     """Write the kept rows of a block from ``out`` on; returns the next free place.
@@ -99,7 +104,7 @@ def _store(
     It never runs ahead of ``rows``: what it overwrites has been read.
     """
     sources: list[NDArray[Any]] = [*columns, raw.type[rows], row[rows]]
-    targets: list[NDArray[Any]] = [raw.issue, raw.stall, raw.typed, *extra, raw.type, row]
+    targets: list[NDArray[Any]] = [raw.issue, raw.stall, raw.typed, category, raw.type, row]
     keep = np.flatnonzero(~released) if released.any() else None
     size = len(released) if keep is None else len(keep)
     for target, source in zip(targets, sources, strict=True):
@@ -139,13 +144,12 @@ def _block(
     released: NDArray[np.bool_],
     end: NDArray[np.int64],
 ) -> _Block:
-    """(time, stall, duration, category, release) of a block of whole waves."""
+    """(time, stall, duration, category) of a block of whole waves."""
     kind = raw.type[rows]
     issue, refused = raw.issue[rows], raw.stall[rows]
     time = np.where(refused >= 0, refused, issue)
     stall = issue - time
     category = _CATEGORY[kind]
-    release = np.full(len(kind), -1, np.int64)
     # IMMED: inside the instruction since the one before it ended.
     immed = np.flatnonzero((kind == INST_IMMED) & ~released)
     since = np.where(first[immed], issue[immed], np.minimum(end[immed - 1], issue[immed]))
@@ -155,6 +159,6 @@ def _block(
     freed = np.flatnonzero(released)
     arrived = freed - 1
     end[arrived] = end[freed]
-    release[arrived] = issue[freed]
     category[arrived] = Category.IMMED
-    return time, stall, end - time, category, release
+    end -= time
+    return time, stall, end, category

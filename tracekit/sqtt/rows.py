@@ -15,14 +15,15 @@ from tracekit.sqtt.raw import RawStream, RecordFlag
 class Rows:
     """One row an executed instruction, in the order of the records (program order a wave).
 
-    time, stall, duration: int64 cycles of the stream's clock; release: int64, -1 where
-    there is none; category: uint8 (AMD's 1-11, 0 for a record whose type was lost);
+    time, stall, duration: int64 cycles of the stream's clock; release: int64 of the rows
+    ``released`` (barriers are few); category: uint8 (AMD's 1-11, 0 where the type was lost);
     row: int32 of the listing, -1 unstitched; wave_counts: int64 rows of each wave.
     """
 
     time: NDArray[np.int64]
     stall: NDArray[np.int64]
     duration: NDArray[np.int64]
+    released: NDArray[np.int64]
     release: NDArray[np.int64]
     category: NDArray[np.uint8]
     type: NDArray[np.uint8]
