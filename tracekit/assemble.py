@@ -75,9 +75,12 @@ def assemble(
     "native" or "python" (default: native where it was built).
     """
     streams = [s for s in capture.streams if se is None or s.se == se]
-    tables = ListingTables.of(
-        capture.complete_listing(lambda: _objects_run(capture, streams, decoder))
-    )
+    if capture.prepared is None or capture.code_objects:
+        # Which code objects are needed depends on the streams; a listing stays as it is.
+        capture.prepared = ListingTables.of(
+            capture.complete_listing(lambda: _objects_run(capture, streams, decoder))
+        )
+    tables = capture.prepared
     parts: dict[str, list[Columns]] = {name: [] for name in COLUMNS}
     notes = list(capture.notes)
     for stream, raw in _decoded(streams, decoder):
@@ -423,12 +426,13 @@ def _join(name: str, parts: list[Columns], texts: list[str]) -> pd.DataFrame:
     are dropped as soon as it stands: on millions of instructions memory is what is short.
     """
     joined: Columns = {}
+    lengths = [_length(part) for part in parts]
     for column, (dtype, _) in COLUMNS[name].items():
         if dtype == "str":
             joined[column] = [value for part in parts for value in part.pop(column)]  # type: ignore[attr-defined]
             continue
         kind = np.dtype("int32" if dtype == "category" else dtype)
-        values = _column([part.pop(column) for part in parts], kind)
+        values = _column([part.pop(column) for part in parts], lengths, kind)
         if dtype == "category":
             joined[column] = categorical(values, STATES if column == "state" else texts)
         else:
@@ -436,11 +440,19 @@ def _join(name: str, parts: list[Columns], texts: list[str]) -> pd.DataFrame:
     return frame(name, joined)
 
 
-def _column(pieces: list[object], kind: np.dtype[Any]) -> NDArray[Any]:
+def _length(part: Columns) -> int:
+    return next(len(piece) for piece in part.values() if not callable(piece))  # type: ignore[arg-type]
+
+
+def _column(pieces: list[object], lengths: list[int], kind: np.dtype[Any]) -> NDArray[Any]:
     if len(pieces) == 1:
         return np.asarray(_piece(pieces.pop()), kind)
-    made = [np.asarray(_piece(pieces.pop(0)), kind) for _ in range(len(pieces))]
-    return np.concatenate([np.empty(0, kind), *made])
+    result = np.empty(sum(lengths), kind)
+    at = 0
+    for length in lengths:
+        result[at : at + length] = _piece(pieces.pop(0))
+        at += length
+    return result
 
 
 def _piece(piece: object) -> Any:

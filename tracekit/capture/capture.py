@@ -15,6 +15,7 @@ from tracekit.isa.arch import ArchChoice
 from tracekit.isa.listing import Listing
 
 if TYPE_CHECKING:
+    from tracekit.assemble import ListingTables
     from tracekit.timeline import Timeline
 
 __all__ = ["Capture", "Stream"]
@@ -51,6 +52,8 @@ class Capture:
     notes: list[str] = field(default_factory=list)
     simulated: bool = False
     synthetic: bool = False
+    #: Made of the listing by the first timeline, for those that follow.
+    prepared: ListingTables | None = field(default=None, repr=False)
     #: Names of trace markers by id, filled as code objects are read.
     marker_names: dict[int, str] = field(default_factory=dict)
 

@@ -26,7 +26,7 @@ from tracekit.sqtt.rows import Rows, releases, wave_blocks
 ISSUE_CYCLES = 4
 _CATEGORY = np.array(CATEGORY_OF_TYPE, np.uint8)
 #: Records handled at once: temporaries stay small and in cache.
-_BLOCK = 1 << 13
+_BLOCK = 1 << 15
 
 
 _Block = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]
