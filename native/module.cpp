@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "decode.hpp"
+#include "exact.hpp"
 #include "stitch.hpp"
 
 namespace nb = nanobind;
@@ -18,6 +19,8 @@ namespace {
 
 template <typename T>
 using Out = nb::ndarray<nb::numpy, T>;
+template <typename T>
+using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -192,6 +195,35 @@ nb::tuple stitch_records(In<uint8_t> type, In<uint8_t> flags, In<int64_t> first,
   return nb::make_tuple(row.take(), column(counts.data(), counts.size()));
 }
 
+// Overwrites type, issue, typed, stall and row; returns category, rows of each wave, and
+// (row, time) of the barrier releases.
+nb::tuple exact_records(InOut<uint8_t> type, InOut<int64_t> issue, InOut<int64_t> typed,
+                        InOut<int64_t> stall, In<int32_t> epoch, In<uint8_t> flags,
+                        InOut<int32_t> row, In<int64_t> first, In<int64_t> count,
+                        In<int64_t> simd, In<uint8_t> turn, In<int16_t> lag, In<bool> barrier,
+                        In<uint8_t> category_of) {
+  Column<uint8_t> category(type.size());
+  std::vector<ExactWave> waves;
+  for (size_t i = 0; i < first.size(); ++i)
+    waves.push_back({first.data()[i], count.data()[i], simd.data()[i]});
+  std::vector<Release> releases;
+  std::vector<int64_t> kept;
+  {
+    nb::gil_scoped_release unlocked;
+    kept = exact_rows({type.data(), issue.data(), typed.data(), stall.data(), epoch.data(),
+                       flags.data(), row.data(), category.data},
+                      {turn.data(), lag.data(), barrier.data(), category_of.data()}, waves,
+                      releases);
+  }
+  Column<int64_t> rows(releases.size()), times(releases.size());
+  for (size_t i = 0; i < releases.size(); ++i) {
+    rows.data[i] = releases[i].row;
+    times.data[i] = releases[i].time;
+  }
+  return nb::make_tuple(category.take(), column(kept.data(), kept.size()), rows.take(),
+                        times.take());
+}
+
 // Offset and running time of every token: the least any decoder must do.
 nb::tuple frame_tokens(Bytes data) {
   const uint8_t* bytes = data.data();
@@ -233,6 +265,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Native stream decoder and stitcher; twins: reference.py and stitch.py.";
   m.def("decode", &decode_stream, nb::arg("data"), nb::arg("target_cu"));
   m.def("stitch", &stitch_records);
+  m.def("exact", &exact_records);
   m.def("frame", &frame_tokens, nb::arg("data"));
   m.def("release_memory", &release_memory);
   m.def("token_bytes", &token_bytes);

@@ -20,6 +20,22 @@ def stitch(
     flow: NDArray[np.uint8],
     budget: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+def exact(
+    type: NDArray[np.uint8],
+    issue: NDArray[np.int64],
+    typed: NDArray[np.int64],
+    stall: NDArray[np.int64],
+    epoch: NDArray[np.int32],
+    flags: NDArray[np.uint8],
+    row: NDArray[np.int32],
+    first: NDArray[np.int64],
+    count: NDArray[np.int64],
+    simd: NDArray[np.int64],
+    turn: NDArray[np.uint8],
+    lag: NDArray[np.int16],
+    barrier: NDArray[np.bool_],
+    category_of: NDArray[np.uint8],
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def frame(data: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def release_memory() -> None: ...
 def token_bytes() -> list[int]: ...

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tracekit.sqtt.decode import native_core
 from tracekit.sqtt.layout import (
     CATEGORY_OF_TYPE,
     INST_CONTEXT,
@@ -24,7 +25,7 @@ from tracekit.sqtt.rows import Rows, releases, wave_blocks
 
 #: Cycles that a plain issue takes, and that a completed IMMED delays the next issue.
 ISSUE_CYCLES = 4
-_CATEGORY = np.array(CATEGORY_OF_TYPE, np.uint8)
+_CATEGORY = np.array(CATEGORY_OF_TYPE, np.uint8)  # a record has no other type
 #: Records handled at once: temporaries stay small and in cache.
 _BLOCK = 1 << 15
 
@@ -37,20 +38,53 @@ def exact_rows(
     row: NDArray[np.int32],
     barrier: NDArray[np.bool_],
     phase: Phase,
+    implementation: str | None = None,
 ) -> Rows:
     """Rows in exact timing.
 
     ``row``: listing row per record (-1 unstitched); ``barrier``: per listing row, whether it
     is s_barrier, with one False appended.  Columns of ``raw`` and ``row`` are overwritten:
-    on a million instructions a second copy is what memory is short of.
+    on a million instructions a second copy is what memory is short of.  The core does the
+    same in one loop ("native", the default where it was built and nothing was replayed);
+    "python" is this module.
     """
+    core = None if implementation == "python" or len(raw.replays) else native_core()
+    if core is None:
+        return _reference(raw, row, barrier, phase)
+    category, wave_counts, released, release = core.exact(
+        raw.type, raw.issue, raw.typed, raw.stall, raw.epoch, raw.flags, row,
+        raw.waves["first"], raw.waves["count"], raw.waves["simd"], _turn(raw),
+        lag_table(phase).ravel(), barrier, _CATEGORY,
+    )  # fmt: skip
+    out = int(wave_counts.sum())
+    return Rows(
+        time=raw.issue[:out],
+        stall=raw.stall[:out],
+        duration=raw.typed[:out],
+        released=released,
+        release=release,
+        category=category[:out],
+        type=raw.type[:out],
+        row=row[:out],
+        wave_counts=wave_counts,
+    )
+
+
+def _turn(raw: RawStream) -> NDArray[np.uint8]:
+    """-timestamp mod 4 of each epoch, and one more that epoch -1 picks."""
+    return np.append(-raw.epochs["timestamp"] & 3, 0).astype(np.uint8)
+
+
+def _reference(
+    raw: RawStream, row: NDArray[np.int32], barrier: NDArray[np.bool_], phase: Phase
+) -> Rows:
     barriers: list[NDArray[np.int64]] = []
     category = np.empty(raw.records, np.uint8)
     counts, firsts = raw.waves["count"], raw.waves["first"]
     wave_counts = counts.copy()
     replayed = dict(raw.replays.tolist())
     lags = lag_table(phase).ravel()
-    turn = np.append(-raw.epochs["timestamp"] & 3, 0).astype(np.uint8)  # last: epoch -1
+    turn = _turn(raw)
     early = bool(len(turn) == 1) or bool((raw.epoch < 0).any())
     out = 0
     for wave_first, wave_last in wave_blocks(counts, _BLOCK):
