@@ -1,13 +1,33 @@
 // The stream decoder; its readable twin is tracekit/sqtt/reference.py.
 #include "decode.hpp"
 
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
 #include <memory>
+#include <new>
 
 namespace tracekit {
 
-Wave::Wave(int simd, int slot, int64_t index, int64_t begin, int64_t offset)
-    : WaveFacts{simd, slot, index, begin, -1, offset, 0, {}, {}, {}} {
+Record* Arena::take(size_t records) {
+  const size_t bytes = records * sizeof(Record);
+  if (used_ + bytes > kBlock) {
+    blocks_.emplace_back(std::aligned_alloc(kBlock, kBlock));
+    if (!blocks_.back()) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    madvise(blocks_.back().get(), kBlock, MADV_HUGEPAGE);
+#endif
+    used_ = 0;
+  }
+  auto* place = static_cast<uint8_t*>(blocks_.back().get()) + used_;
+  used_ += bytes;
+  return reinterpret_cast<Record*>(place);  // packed: no alignment to keep
+}
+
+Wave::Wave(Arena& arena, int simd, int slot, int64_t index, int64_t begin, int64_t offset)
+    : WaveFacts{simd, slot, index, begin, -1, offset, 0, RecordList(arena), {}, {}} {
   std::fill(std::begin(last_of_type), std::end(last_of_type), -1);
 }
 
@@ -145,7 +165,7 @@ class Decoder {
 
   Wave& new_wave(int simd, int slot, int64_t offset) {
     live_[simd][slot] =
-        std::make_unique<Wave>(simd, slot, generation_[simd][slot]++, clock_.now, offset);
+        std::make_unique<Wave>(*facts_.arena, simd, slot, generation_[simd][slot]++, clock_.now, offset);
     return *live_[simd][slot];
   }
 
@@ -185,8 +205,11 @@ class Decoder {
   void issue(uint32_t word) {
     const int simd = static_cast<int>(word >> 5 & 3);
     uint32_t states = word >> 8 & 0xfffff;
-    for (int slot = 0; states; states >>= 2, ++slot)
-      if (states & 3) state(simd, slot, static_cast<int>(states & 3));
+    while (states) {  // jump from one slot with a state to the next
+      const int slot = __builtin_ctz(states) / 2;
+      state(simd, slot, static_cast<int>(states >> 2 * slot & 3));
+      states &= ~(uint32_t{3} << 2 * slot);
+    }
   }
 
   void state(int simd, int slot, int state) {
@@ -200,7 +223,7 @@ class Decoder {
     if (state == STALL) {
       wave->stall = clock_.now;
     } else if (state == ISSUED) {
-      wave->waiting.push_back(static_cast<int64_t>(wave->records.size()));
+      wave->waiting.push(static_cast<int64_t>(wave->records.size()));
       wave->add(UNTYPED, clock_.now, 0, wave->stall);
       wave->stall = -1;
     } else {
@@ -235,8 +258,7 @@ class Decoder {
       ++facts_.orphans;
       return;
     }
-    const int64_t head = wave->waiting.front();
-    wave->waiting.pop_front();
+    const int64_t head = wave->waiting.pop();
     Record& record = wave->records[static_cast<size_t>(head)];
     if (kSpecial[type] != kNotSpecial) {
       if (kSpecial[type] != kDropped && wave->last_of_type[kSpecial[type]] >= 0)

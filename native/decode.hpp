@@ -1,7 +1,7 @@
 // Raw facts of a stream (tracekit/sqtt/raw.py documents every column).
 #pragma once
 #include <cstdint>
-#include <deque>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -19,21 +19,58 @@ struct __attribute__((packed)) Record {  // 34 bytes: page faults are what decod
   uint8_t type, flags;
 };
 
-// Records of a wave, in chunks: growing never moves what is there.
+// Memory for the records of one stream, in large pages where the system has them: touching
+// fresh 4 KiB pages costs more than decoding into them.
+class Arena {
+ public:
+  Record* take(size_t records);
+
+ private:
+  static constexpr size_t kBlock = size_t{1} << 21;
+  struct Free {
+    void operator()(void* block) const { std::free(block); }
+  };
+  std::vector<std::unique_ptr<void, Free>> blocks_;
+  size_t used_ = kBlock;
+};
+
+// Records of a wave, in chunks of the arena: growing never moves what is there.
 class RecordList {
  public:
+  explicit RecordList(Arena& arena) : arena_(&arena) {}
   size_t size() const { return size_; }
   Record& operator[](size_t i) { return chunks_[i / kChunk][i % kChunk]; }
   const Record& operator[](size_t i) const { return chunks_[i / kChunk][i % kChunk]; }
   void push_back(const Record& record) {
-    if (size_ % kChunk == 0) chunks_.emplace_back(new Record[kChunk]);
+    if (size_ % kChunk == 0) chunks_.push_back(arena_->take(kChunk));
     (*this)[size_++] = record;
   }
 
  private:
   static constexpr size_t kChunk = 128;
-  std::vector<std::unique_ptr<Record[]>> chunks_;
+  Arena* arena_;
+  std::vector<Record*> chunks_;
   size_t size_ = 0;
+};
+
+// Records issued and not yet typed, oldest first.
+class Waiting {
+ public:
+  bool empty() const { return head_ == items_.size(); }
+  void push(int64_t record) { items_.push_back(record); }
+  int64_t pop() {
+    const int64_t record = items_[head_++];
+    if (empty()) clear();
+    return record;
+  }
+  void clear() {
+    items_.clear();
+    head_ = 0;
+  }
+
+ private:
+  std::vector<int64_t> items_;
+  size_t head_ = 0;
 };
 
 struct Anchor {
@@ -58,10 +95,10 @@ struct Wave : WaveFacts {
   enum Phase { NORMAL, REQUESTED, SAVED, WAIT_FOR_PC };
   Phase phase = NORMAL;
   int64_t stall = -1, context = -1, open_anchor = -1;
-  std::deque<int64_t> waiting;  // issued, not yet typed
+  Waiting waiting;
   int64_t last_of_type[32];
 
-  Wave(int simd, int slot, int64_t index, int64_t begin, int64_t offset);
+  Wave(Arena& arena, int simd, int slot, int64_t index, int64_t begin, int64_t offset);
   void add(uint8_t type, int64_t issue, uint8_t flags = 0, int64_t stalled = -1);
   bool previous_typed() const;
   void expect_pc(int64_t record);
@@ -76,6 +113,7 @@ struct Side {
 };
 
 struct Facts {
+  std::unique_ptr<Arena> arena = std::make_unique<Arena>();  // holds the records of the waves
   std::vector<WaveFacts> waves;  // sorted by simd, slot, index
   std::vector<Side> side;
   std::vector<Epoch> epochs;

@@ -95,7 +95,6 @@ struct Flattened {
       waves.insert(waves.end(),
                    {wave.simd, wave.slot, wave.index, wave.begin, wave.end, wave.start_offset,
                     static_cast<int64_t>(first), static_cast<int64_t>(at - first), wave.flags});
-      wave.records = RecordList();  // keep the peak low
     }
   }
 };

@@ -47,10 +47,12 @@ class ListingTables:
     vaddr: NDArray[np.int64]
     line: NDArray[np.int32]
     text_code: NDArray[np.int32]
-    texts: list[str]
+    texts: pd.Index[str]  # the distinct texts: categories of the instruction column
 
     @classmethod
     def of(cls, listing: Listing) -> ListingTables:
+        import pandas as pd
+
         codes: dict[str, int] = {}
         text_code = [codes.setdefault(text, len(codes)) for text in listing.text]
         return cls(
@@ -62,7 +64,7 @@ class ListingTables:
             vaddr=np.append(listing.vaddr, np.int64(-1)),
             line=np.append(listing.line, np.int32(-1)),
             text_code=np.array([*text_code, -1], np.int32),
-            texts=list(codes),
+            texts=pd.Index(list(codes)),
         )
 
 
@@ -261,9 +263,11 @@ class _Assembly:
         entry: NDArray[np.int64],
     ) -> None:
         waves = self.raw.waves
-        # Stitched rows of each wave: a running sum read at its ends.
-        sums = np.append(0, np.cumsum(row >= 0))
-        bounds = np.append(0, np.cumsum(wave_counts))
+        stitched = np.zeros(len(wave_counts), np.int64)
+        own = np.flatnonzero(wave_counts)  # reduceat has no empty groups
+        if len(own):
+            heads = (np.cumsum(wave_counts) - wave_counts)[own]
+            stitched[own] = np.add.reduceat(row >= 0, heads, dtype=np.int64)
         flags = waves["flags"]
         good = flags & (WaveFlag.COMPLETE | WaveFlag.PACKETS_LOST | WaveFlag.LOST_END)
         n = len(flags)
@@ -277,7 +281,7 @@ class _Assembly:
                 "begin": waves["begin"],
                 "end": waves["end"],
                 "instructions": wave_counts,
-                "stitched": sums[bounds[1:]] - sums[bounds[:-1]],
+                "stitched": stitched,
                 "complete": good == WaveFlag.COMPLETE,
                 "dispatch": dispatch,
                 "code_object": code_object,
@@ -419,12 +423,14 @@ def kernel_name(listing: Listing, code_object: int, entry: int) -> str:
     return f"{code_object} / {entry:#x}"
 
 
-def _join(name: str, parts: list[Columns], texts: list[str]) -> pd.DataFrame:
+def _join(name: str, parts: list[Columns], texts: pd.Index[str]) -> pd.DataFrame:
     """One table of the parts of all streams.
 
     A piece may be a function that makes it.  Column by column, and the pieces of a column
     are dropped as soon as it stands: on millions of instructions memory is what is short.
     """
+    import pandas as pd
+
     joined: Columns = {}
     lengths = [_length(part) for part in parts]
     for column, (dtype, _) in COLUMNS[name].items():
@@ -434,7 +440,7 @@ def _join(name: str, parts: list[Columns], texts: list[str]) -> pd.DataFrame:
         kind = np.dtype("int32" if dtype == "category" else dtype)
         values = _column([part.pop(column) for part in parts], lengths, kind)
         if dtype == "category":
-            joined[column] = categorical(values, STATES if column == "state" else texts)
+            joined[column] = categorical(values, pd.Index(STATES) if column == "state" else texts)
         else:
             joined[column] = values
     return frame(name, joined)

@@ -23,6 +23,8 @@ IDLE, EXEC, WAIT, STALL = 1, 2, 3, 4
 
 def exact_states(timeline: Timeline) -> pd.DataFrame:
     """The ``states`` table of a timeline in exact timing."""
+    import pandas as pd
+
     table, waves = timeline.instructions, timeline.waves
     counts = waves["instructions"].to_numpy()
     wave_of = np.repeat(np.arange(len(waves)), counts)
@@ -47,7 +49,7 @@ def exact_states(timeline: Timeline) -> pd.DataFrame:
     columns: dict[str, object] = {
         name: waves[name].to_numpy()[wave] for name in ("se", "cu", "simd", "slot", "wave")
     }
-    columns["state"] = categorical(state[fresh], STATES)
+    columns["state"] = categorical(state[fresh], pd.Index(STATES))
     columns["begin"], columns["duration"] = begin[fresh], total
     return frame("states", columns)
 

@@ -7,7 +7,7 @@ value it holds -1 (integers) or NaN (instruction).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -155,11 +155,11 @@ def frame(table: str, columns: dict[str, object]) -> pd.DataFrame:
     return pd.DataFrame(data, copy=False)
 
 
-def categorical(codes: NDArray[np.integer[Any]], labels: Sequence[str]) -> pd.Categorical[Any]:
+def categorical(codes: NDArray[np.integer[Any]], labels: pd.Index[str]) -> pd.Categorical[Any]:
     """A categorical column of ``codes`` into ``labels`` (-1: no value)."""
     import pandas as pd
 
-    return pd.Categorical.from_codes(codes, categories=pd.Index(list(labels)))
+    return pd.Categorical.from_codes(codes, categories=labels)
 
 
 @dataclass
