@@ -195,6 +195,11 @@ class Timeline:
     missing_waves: int = 0
 
     @property
+    def shown_timing(self) -> str:
+        """The timing that the rows really have: decoded directories hold AMD's alone."""
+        return "amd" if self.decoded else self.timing
+
+    @property
     def states(self) -> pd.DataFrame:
         """Wave states, made when first asked for."""
         if self._states is None:

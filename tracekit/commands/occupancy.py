@@ -98,7 +98,7 @@ def _show(output: Output, timeline: Any, result: Any) -> None:
     windows = ", ".join(dict.fromkeys(rows["window"]))
     title = (
         f"{timeline.capture}{origin(timeline)}: pipe occupancy, window {windows}, "
-        f"{timeline.timing} timing, {timeline.arch}"
+        f"{timeline.shown_timing} timing, {timeline.arch}"
     )
     output.table(rows, title, _VIEW)
 

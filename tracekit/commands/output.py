@@ -126,7 +126,7 @@ def header(schema: str, timeline: Timeline) -> dict[str, Any]:
         "schema": schema,
         "tracekit": __version__,
         "capture": timeline.capture,
-        "timing": timeline.timing,
+        "timing": timeline.shown_timing,
         "arch": timeline.arch.name,
         "arch_source": timeline.arch.source,
         "simulated": timeline.simulated,

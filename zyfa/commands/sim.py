@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def _run(options: dict[str, Any], parameters: Any) -> None:
 
     rng = np.random.default_rng(options["seed"])
     arguments = [argument(text, rng) for text in options["arguments"].split(",") if text]
-    with click.progressbar(length=1, label="workgroups", file=click.get_text_stream("stderr")) as b:
+    with click.progressbar(length=1, label="workgroups", file=sys.stderr) as b:
 
         def progress(done: int, total: int) -> None:
             b.length = total
