@@ -1,7 +1,6 @@
 // Raw facts of a stream (tracekit/sqtt/raw.py documents every column).
 #pragma once
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -19,18 +18,19 @@ struct __attribute__((packed)) Record {  // 34 bytes: page faults are what decod
   uint8_t type, flags;
 };
 
-// Memory for the records of one stream, in large pages where the system has them: touching
-// fresh 4 KiB pages costs more than decoding into them.
+// Memory for the records of one stream, mapped in large pages where the system has them
+// (touching fresh 4 KiB pages costs more than decoding into them) and unmapped at its end.
 class Arena {
  public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
   Record* take(size_t records);
 
  private:
   static constexpr size_t kBlock = size_t{1} << 21;
-  struct Free {
-    void operator()(void* block) const { std::free(block); }
-  };
-  std::vector<std::unique_ptr<void, Free>> blocks_;
+  std::vector<void*> blocks_;
   size_t used_ = kBlock;
 };
 
