@@ -118,6 +118,46 @@ def test_streams_just_on_each_side_of_the_alternating_threshold(tmp_path):
     assert run(edge - 1)["alternation"] >= 0.5 > run(edge)["alternation"]
 
 
+PAIR = lines(
+    "loop: v_mfma_f32_32x32x16_bf16 v[0:15], v[64:67], v[68:71], v[0:15]",
+    "v_mfma_f32_32x32x16_bf16 v[16:31], v[64:67], v[68:71], v[16:31]",
+    "s_cbranch_scc1 -> loop",
+    "s_endpgm",
+)
+
+
+def pair(slot, begin, together):
+    """Two MFMAs a turn; in ``together`` turns both waves wait for each other's, A first."""
+    plan = Plan(PAIR, 0, slot, begin)
+    for turn in range(TURNS):
+        time = 6500 + 2 * PERIOD * turn
+        if turn < together:
+            first, second = (time, time + 64) if slot == 0 else (time + 32, time + 96)
+            plan.at(first, 0, stall=time if slot else None)
+            plan.at(second, 1, stall=first + 32)
+        else:
+            first = time + 200 * slot
+            plan.at(first, 0).at(first + 32, 1)
+            second = first + 32
+        plan.at(second + 4, 2, taken=turn < TURNS - 1)
+    return plan.at(6500 + 2 * PERIOD * TURNS, 3)
+
+
+def test_streams_just_on_each_side_of_the_lock_step_threshold(tmp_path):
+    def run(count):
+        plans = [pair(0, 6000, count), pair(1, 6016, count)]
+        timeline = planned.timeline(planned.write(tmp_path / str(count), PAIR, plans))
+        return overlap(timeline, f"6500:{6500 + 2 * PERIOD * TURNS}").rows.iloc[0]
+
+    rows = [run(count) for count in range(TURNS + 1)]
+    verdicts = [row["verdict"] for row in rows]
+    edge = verdicts.index("lock_step")
+    assert verdicts[0] == "alternating"
+    assert verdicts[edge - 1] == "partial"
+    assert verdicts[edge:] == ["lock_step"] * (TURNS + 1 - edge)
+    assert rows[edge - 1]["alternation"] > -0.5 >= rows[edge]["alternation"]
+
+
 @pytest.mark.parametrize("name", ["pingpong", "lockstep"])
 @pytest.mark.parametrize("window", ["steady", "span", "10%:70%"])
 def test_both_views_of_overlap_agree(name, window):
