@@ -2,6 +2,8 @@
 
 #: name -> one-line help, in the order of ``tracekit --help``.
 COMMANDS = {
+    "doctor": "What this installation can do, and what is missing.",
+    "capture": "Record a thread trace with rocprofv3, and show its occupancy.",
     "info": "What a capture holds: streams, kernels, waves, architecture.",
     "occupancy": "How busy the matrix pipe and the vector pipe of each SIMD are.",
     "loops": "The loops that the waves ran, and cycles per iteration.",

@@ -1,0 +1,194 @@
+"""``tracekit capture``."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tracekit.commands.options import window_option
+from tracekit.errors import TracekitError
+
+if TYPE_CHECKING:
+    from tracekit.recording import Recording
+
+_NEEDED = (
+    "rocprofv3 was not found on PATH, in $ROCM_PATH or in /opt/rocm: recording needs an AMD "
+    "Instinct GPU and ROCm 7.0 or later (tracekit doctor tells more)"
+)
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def _number(low: int, high: int) -> Callable[[str], int]:
+    """An integer, decimal or hexadecimal, within limits."""
+
+    def convert(value: str) -> int:
+        try:
+            number = int(value, 0)
+        except ValueError:
+            raise click.BadParameter(f"expected a number, found {value!r}") from None
+        if not low <= number <= high:
+            raise click.BadParameter(f"expected {low:#x} to {high:#x}, found {value}")
+        return number
+
+    return convert
+
+
+def _size(value: str) -> int:
+    """Bytes, with K, M or G for powers of 1024."""
+    from tracekit.recording import BUFFER
+
+    found = re.fullmatch(r"(\d+|0x[0-9a-fA-F]+)([KMG]?)(?:i?B)?", value)
+    size = int(found[1], 0) * _UNITS[found[2]] if found else -1
+    if not BUFFER[0] <= size <= BUFFER[1]:
+        raise click.BadParameter(f"expected 1M to 2G (bytes; K, M, G), found {value!r}")
+    return size
+
+
+def _iterations(value: str) -> str:
+    """``N`` or ``N-M``, from 1, as rocprofv3's ``[N-M]``."""
+    found = re.fullmatch(r"\[?(\d+)(?:-(\d+))?\]?", value)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise click.BadParameter(f"expected N or N-M with 1 <= N <= M, found {value!r}")
+    return f"[{first}-{last}]"
+
+
+@click.command("capture", context_settings={"allow_interspersed_args": False})
+@click.option("--kernel", metavar="REGEX", help="Trace the kernels whose name matches.")
+@click.option(
+    "--iterations",
+    type=_iterations,
+    metavar="N[-M]",
+    help="Which launches of each kernel, from 1. Without it rocprofv3 traces the first, "
+    "which is cold.",
+)
+@click.option(
+    "--se-mask",
+    type=_number(1, (1 << 64) - 1),
+    default="0x1",
+    show_default=True,
+    metavar="MASK",
+    help="Shader engines; on MI300 and MI350 one hexadecimal digit per XCD.",
+)
+@click.option(
+    "--cu",
+    type=_number(0, 15),
+    default="1",
+    show_default=True,
+    metavar="CU",
+    help="CU of each engine whose instructions are traced.",
+)
+@click.option(
+    "--simd-mask",
+    type=_number(1, 15),
+    default="0xF",
+    show_default=True,
+    metavar="MASK",
+    help="SIMDs of that CU.",
+)
+@click.option(
+    "--buffer-size",
+    type=_size,
+    metavar="SIZE",
+    help="Trace buffer, 1M to 2G.",
+)
+@click.option(
+    "--counter",
+    "counters",
+    multiple=True,
+    metavar="NAME[:SIMDS]",
+    help="SQ counter to record in the trace; repeat it (4 advised, 8 at most).",
+)
+@click.option(
+    "--counter-period",
+    type=_number(1, 32),
+    default="3",
+    show_default=True,
+    metavar="N",
+    help="How seldom counters are read.",
+)
+@click.option(
+    "--library-path",
+    metavar="DIR",
+    help="Folder of AMD's decoder library, for rocprofv3.",
+)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1, 16),
+    default=4,
+    show_default=True,
+    help="Runs at most: another CU is tried when the traced one got no wave.",
+)
+@click.option(
+    "-o",
+    "--output",
+    default="tracekit_capture",
+    show_default=True,
+    metavar="DIR",
+    help="Where the capture goes, a folder per CU tried.",
+)
+@click.option("--dry-run", is_flag=True, help="Show and explain the command line; run nothing.")
+@window_option()
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+def command(dry_run: bool, attempts: int, output: str, window: str, **options: Any) -> int:
+    """Record a thread trace of COMMAND with rocprofv3, and show the pipe occupancy.
+
+    Runs rocprofv3 --att with the right options. When no wave ran on the traced CU, tries
+    another: one that ran waves by the trace's own occupancy records.
+    """
+    from tracekit import rocm
+    from tracekit.analysis.window import check
+    from tracekit.recording import record
+
+    check(window)
+    recording = _recording(**options)
+    found = rocm.rocprofv3()
+    if dry_run:
+        _explain(recording, found, Path(output))
+        return 0
+    if found is None:
+        raise TracekitError(_NEEDED)
+    if not rocm.knows_att(found):
+        raise TracekitError(
+            f"{found} has no --att ({rocm.rocprofv3_version(found) or 'version unknown'}): thread "
+            "trace needs ROCm 7.0 or later"
+        )
+    done = record(
+        recording, found, Path(output), attempts,
+        lambda text: click.echo(f"tracekit: {text}", err=True),
+    )  # fmt: skip
+    from tracekit.commands.occupancy import command as occupancy
+
+    return int(occupancy.main([str(done.folder), "--window", window], standalone_mode=False) or 0)
+
+
+def _recording(
+    program: tuple[str, ...], kernel: str | None, iterations: str | None, se_mask: int, cu: int,
+    simd_mask: int, buffer_size: int | None, counters: tuple[str, ...], counter_period: int,
+    library_path: str | None,
+) -> Recording:  # fmt: skip
+    from tracekit.recording import Recording
+
+    if len(counters) > 8:
+        raise click.BadParameter("at most 8 counters fit in a trace", param_hint="--counter")
+    return Recording(
+        command=program, cu=cu, kernel=kernel, iterations=iterations, se_mask=se_mask,
+        simd_mask=simd_mask, buffer_bytes=buffer_size, counters=counters,
+        counter_period=counter_period, library=library_path,
+    )  # fmt: skip
+
+
+def _explain(recording: Recording, found: str | None, output: Path) -> None:
+    folder = output / f"cu{recording.cu}"
+    click.echo(shlex.join(recording.line(found or "rocprofv3", recording.cu, folder)))
+    groups = [(shlex.join(words), what) for words, what in recording.options(recording.cu, folder)]
+    width = max(len(words) for words, _ in groups)
+    for words, what in groups:
+        click.echo(f"  {words:<{width}}  {what}")
+    if found is None:
+        click.echo(f"tracekit: note: {_NEEDED}", err=True)
