@@ -20,6 +20,8 @@ from tracekit.isa.listing import Listing
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tracekit.analysis.findings import Quality
+
 #: Columns of every table: name -> (dtype, meaning).
 COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     "waves": {
@@ -193,6 +195,8 @@ class Timeline:
     #: Wave files that a decoded directory names, and how many of them are not there.
     listed_waves: int = 0
     missing_waves: int = 0
+    #: The verdict on the whole capture, kept when a part is selected; None: not judged yet.
+    quality: Quality | None = None
 
     @property
     def shown_timing(self) -> str:
