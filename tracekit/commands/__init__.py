@@ -10,6 +10,7 @@ COMMANDS = {
     "budget": "What an iteration costs each pipe, the bound and the verdict.",
     "bubbles": "Why the matrix pipe is idle: bubbles with causes.",
     "overlap": "Whether the waves of a SIMD take turns (ping-pong).",
+    "hotspots": "Where the time goes, per line of code; rocprofv3's stats CSV.",
     "compare": "What a change did, with noise bounds; a gate for CI.",
     "shapes": "MFMA opcodes: share of peak, half rates; hazard time.",
     "counters": "SQ counters in the trace beside the decoded counts.",
