@@ -78,7 +78,7 @@ def executed_code(timeline: Timeline) -> Iterator[Finding]:
         waves = timeline.waves["instructions"]
         yield Finding(
             "no_dynamic_mfma", "fatal", 0,
-            f"no MFMA was executed though the kernel has {static}: the waves left after "
+            f"none of the kernel's {static} MFMAs was executed: the waves left after "
             f"{int(waves.max())} instructions or fewer",
             "trace a launch that reaches the main loop (--kernel-iteration-range), another CU "
             f"({_TARGET}) or engine ({_MASK}), or a larger problem",

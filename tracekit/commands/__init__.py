@@ -5,6 +5,7 @@ COMMANDS = {
     "doctor": "What this installation can do, and what is missing.",
     "capture": "Record a thread trace with rocprofv3, and show its occupancy.",
     "info": "What a capture holds: streams, kernels, waves, architecture.",
+    "check": "Whether a capture can be trusted, why, and what to change.",
     "occupancy": "How busy the matrix pipe and the vector pipe of each SIMD are.",
     "loops": "The loops that the waves ran, and cycles per iteration.",
     "budget": "What an iteration costs each pipe, the bound and the verdict.",

@@ -63,6 +63,7 @@ def command(
     --require takes matrix, vector, overlap, matrix_idle (points) and cycles (cycles or %).
     """
     from tracekit.analysis.compare import NotComparable, compare, requirement
+    from tracekit.analysis.quality import quality_of
     from tracekit.analysis.window import check
 
     check(window)
@@ -82,7 +83,8 @@ def command(
         payloads = [
             {
                 **header("tracekit.compare/1", other),
-                "base": header("tracekit.compare/1", first)["capture"],
+                "base": first.capture,
+                "base_quality": quality_of(first).summary(),
                 "notes": [*first.notes, *other.notes, *result.notes],
                 "rows": records(result.rows),
                 "bodies": records(result.bodies),

@@ -27,6 +27,7 @@ class Source:
     load_base: tuple[str, ...]
     arch: str | None
     filters: dict[str, int | None]
+    quiet: bool = False
 
     def captures(self) -> list[list[str]]:
         """Paths of each capture: streams given together are one, directories are one each."""
@@ -44,10 +45,22 @@ class Source:
             )
 
     def timelines(self) -> list[Timeline]:
-        return [
-            capture.timeline(self.timing, se=self.filters["se"]).select(**self.filters)
-            for capture in self.opened()
-        ]
+        """The part asked for of every capture, judged as a whole (one line on stderr)."""
+        found = []
+        for whole in self.whole_timelines():
+            if not self.quiet and whole.quality is not None:
+                click.echo(f"tracekit: {whole.capture}: {whole.quality.line()}", err=True)
+            found.append(whole.select(**self.filters))
+        return found
+
+    def whole_timelines(self) -> Iterator[Timeline]:
+        """Every capture (of one SE where that was asked for), with its verdict."""
+        from tracekit.analysis.quality import quality
+
+        for capture in self.opened():
+            whole = capture.timeline(self.timing, se=self.filters["se"])
+            whole.quality = quality(whole)
+            yield whole
 
 
 def bases(options: tuple[str, ...]) -> dict[int, int]:
@@ -82,7 +95,9 @@ def source_options(function: Decorated) -> Decorated:
     def wrapper(paths: tuple[str, ...], timing: str, listing: tuple[str, ...],
                 load_base: tuple[str, ...], arch: str | None, **rest: Any) -> Any:  # fmt: skip
         filters = {name: rest.pop(name) for name in _FILTERS}
-        return function(Source(paths, timing, listing, load_base, arch, filters), **rest)
+        quiet = bool(click.get_current_context().params.get("quiet"))
+        source = Source(paths, timing, listing, load_base, arch, filters, quiet)
+        return function(source, **rest)
 
     decorated: Decorated = wrapper
     for name, what in reversed(_FILTERS.items()):

@@ -121,6 +121,7 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
 def header(schema: str, timeline: Timeline) -> dict[str, Any]:
     """What every JSON result begins with."""
     from tracekit import __version__
+    from tracekit.analysis.quality import quality_of
 
     return {
         "schema": schema,
@@ -131,6 +132,7 @@ def header(schema: str, timeline: Timeline) -> dict[str, Any]:
         "arch_source": timeline.arch.source,
         "simulated": timeline.simulated,
         "synthetic": timeline.synthetic,
+        "quality": quality_of(timeline).summary(),
     }
 
 
@@ -197,7 +199,7 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     decorated: Callable[..., Any] = wrapper
     for option in (
-        click.option("-q", "--quiet", is_flag=True, help="No notes on stderr."),
+        click.option("-q", "--quiet", is_flag=True, help="No notes and no verdict on stderr."),
         click.option("--all", "everything", is_flag=True, help="All rows on a terminal too."),
         click.option("-f", "--force", is_flag=True, help="Overwrite the file of -o."),
         click.option(
