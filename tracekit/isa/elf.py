@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from tracekit.errors import FormatError
 from tracekit.isa.arch import ARCHS, ArchChoice, from_elf_flags, mach_name
 from tracekit.isa.disassembler import Disassembler
+from tracekit.isa.lines import sources
 from tracekit.isa.listing import Listing, Symbol
 from tracekit.isa.msgpack import unpack
 
@@ -63,6 +64,7 @@ class CodeObject:
         from elftools.elf.elffile import ELFFile
 
         elf = ELFFile(io.BytesIO(data))
+        self._elf = elf
         if elf["e_machine"] != "EM_AMDGPU":
             raise FormatError(self.path, f"ELF for {elf['e_machine']}, not an AMDGPU code object")
         self.e_flags: int = elf["e_flags"]
@@ -164,9 +166,24 @@ class CodeObject:
             vaddr,
             text,
             size=size,
+            source=self._sources(vaddr),
             symbols=[Symbol(code_object, start, name) for start, _, name in self.functions],
             arch=self.arch.name if self.arch else None,
         )
+
+    def _sources(self, vaddrs: list[int]) -> list[str]:
+        """Source line and inlined calls of each address; "" without line tables."""
+        order = sorted(range(len(vaddrs)), key=vaddrs.__getitem__)
+        found = [""] * len(vaddrs)
+        if not self._elf.has_dwarf_info():
+            return found
+        try:
+            dwarf = self._elf.get_dwarf_info()
+        except Exception:  # pyelftools raises many kinds on damaged sections
+            return found
+        for at, source in zip(order, sources(dwarf, [vaddrs[i] for i in order]), strict=True):
+            found[at] = source
+        return found
 
     def funcmap(self) -> str | None:
         """Raw text of the section .sqtt_funcmap (names of trace markers); None without it."""

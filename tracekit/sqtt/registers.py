@@ -206,6 +206,8 @@ class _Realtime:
         if low < self.previous_low:
             self.high += 1
         self.previous_low = low
+        if self.high >> 31:  # no clock runs for 2900 years: words that are no realtime pair
+            return
         self.found.realtime.append((time, self.high << 32 | low))
 
 
@@ -262,10 +264,11 @@ def _dispatch(
         me=source[0],
         pipe=source[1],
         pc=_pc(values),
+        # Bits 31:16 are the size of a partial workgroup (NUM_THREAD_PARTIAL).
         threads=(
-            values.get(layout.COMPUTE_NUM_THREAD_X, 0),
-            values.get(layout.COMPUTE_NUM_THREAD_Y, 0),
-            values.get(layout.COMPUTE_NUM_THREAD_Z, 0),
+            values.get(layout.COMPUTE_NUM_THREAD_X, 0) & 0xFFFF,
+            values.get(layout.COMPUTE_NUM_THREAD_Y, 0) & 0xFFFF,
+            values.get(layout.COMPUTE_NUM_THREAD_Z, 0) & 0xFFFF,
         ),
         lds_bytes=(rsrc2 >> 15 & 0x1FF) * 512,
         vgprs=(rsrc1 & 0x3F) * 8 + 8,
