@@ -223,6 +223,19 @@ nb::tuple exact_records(InOut<uint8_t> type, InOut<int64_t> issue, InOut<int64_t
                         times.take());
 }
 
+// values[row], row -1 being the last value: numpy would first copy `row` to 64 bits.
+template <typename T>
+Out<T> take_rows(In<T> values, In<int32_t> row) {
+  Column<T> out(row.size());
+  const int32_t last = static_cast<int32_t>(values.size()) - 1;
+  for (size_t i = 0; i < out.size; ++i) {
+    const int32_t at = row.data()[i];
+    if (at > last) throw nb::index_error("row beyond the table");
+    out.data[i] = values.data()[at < 0 ? last : at];
+  }
+  return out.take();
+}
+
 // Offset and running time of every token: the least any decoder must do.
 nb::tuple frame_tokens(Bytes data) {
   const uint8_t* bytes = data.data();
@@ -264,6 +277,8 @@ NB_MODULE(_core, m) {
   m.doc() = "Native stream decoder and stitcher; twins: reference.py and stitch.py.";
   m.def("decode", &decode_stream, nb::arg("data"), nb::arg("target_cu"));
   m.def("stitch", &stitch_records);
+  m.def("take", &take_rows<int32_t>);
+  m.def("take", &take_rows<int64_t>);
   m.def("exact", &exact_records);
   m.def("frame", &frame_tokens, nb::arg("data"));
   m.def("release_memory", &release_memory);

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing
 from tracekit.sqtt import amd, exact, phase
-from tracekit.sqtt.decode import decode, release_memory
+from tracekit.sqtt.decode import decode, release_memory, take
 from tracekit.sqtt.layout import Misc
 from tracekit.sqtt.raw import RawStream, WaveFlag
 from tracekit.sqtt.registers import LoadedObject, Registers, read_registers
@@ -263,9 +263,10 @@ class _Assembly:
         entry: NDArray[np.int64],
     ) -> None:
         waves = self.raw.waves
-        stitched = np.zeros(len(wave_counts), np.int64)
-        own = np.flatnonzero(wave_counts)  # reduceat has no empty groups
-        if len(own):
+        stitched = wave_counts
+        if len(row) and row.min() < 0:
+            stitched = np.zeros(len(wave_counts), np.int64)
+            own = np.flatnonzero(wave_counts)  # reduceat has no empty groups
             heads = (np.cumsum(wave_counts) - wave_counts)[own]
             stitched[own] = np.add.reduceat(row >= 0, heads, dtype=np.int64)
         flags = waves["flags"]
@@ -301,7 +302,7 @@ class _Assembly:
             return lambda: np.repeat(values.astype(kind), wave_counts)
 
         def of_row(values: NDArray[np.generic]) -> Callable[[], NDArray[np.generic]]:
-            return lambda: values.take(row)
+            return lambda: take(values, row)
 
         def release() -> NDArray[np.int64]:
             column = np.full(n, -1, np.int64)

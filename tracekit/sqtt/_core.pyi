@@ -20,6 +20,7 @@ def stitch(
     flow: NDArray[np.uint8],
     budget: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+def take(values: NDArray[np.int32] | NDArray[np.int64], row: NDArray[np.int32]) -> NDArray[Any]: ...
 def exact(
     type: NDArray[np.uint8],
     issue: NDArray[np.int64],

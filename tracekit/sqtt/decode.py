@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from types import ModuleType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tracekit.sqtt import reference
 from tracekit.sqtt.raw import LAG_BINS, RawStream
@@ -53,3 +55,9 @@ def release_memory() -> None:
     core = native_core()
     if core is not None:
         core.release_memory()
+
+
+def take(values: NDArray[Any], row: NDArray[np.int32]) -> NDArray[Any]:
+    """``values[row]`` for int32 or int64 values; row -1 picks the last."""
+    core = native_core()
+    return values.take(row) if core is None else core.take(values, row)
