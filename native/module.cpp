@@ -277,6 +277,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Native stream decoder and stitcher; twins: reference.py and stitch.py.";
   m.def("decode", &decode_stream, nb::arg("data"), nb::arg("target_cu"));
   m.def("stitch", &stitch_records);
+  m.def("take", &take_rows<int16_t>);
   m.def("take", &take_rows<int32_t>);
   m.def("take", &take_rows<int64_t>);
   m.def("exact", &exact_records);

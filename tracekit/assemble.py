@@ -46,7 +46,7 @@ class ListingTables:
     code_object: NDArray[np.int32]
     vaddr: NDArray[np.int64]
     line: NDArray[np.int32]
-    text_code: NDArray[np.int32]
+    text_code: NDArray[np.integer[Any]]  # as narrow as pandas keeps categories
     texts: pd.Index[str]  # the distinct texts: categories of the instruction column
 
     @classmethod
@@ -63,7 +63,7 @@ class ListingTables:
             code_object=np.append(listing.code_object, np.int32(0)),
             vaddr=np.append(listing.vaddr, np.int64(-1)),
             line=np.append(listing.line, np.int32(-1)),
-            text_code=np.array([*text_code, -1], np.int32),
+            text_code=np.array([*text_code, -1], "int16" if len(codes) < 1 << 15 else "int32"),
             texts=pd.Index(list(codes)),
         )
 
@@ -438,7 +438,7 @@ def _join(name: str, parts: list[Columns], texts: pd.Index[str]) -> pd.DataFrame
         if dtype == "str":
             joined[column] = [value for part in parts for value in part.pop(column)]  # type: ignore[attr-defined]
             continue
-        kind = np.dtype("int32" if dtype == "category" else dtype)
+        kind = None if dtype == "category" else np.dtype(dtype)
         values = _column([part.pop(column) for part in parts], lengths, kind)
         if dtype == "category":
             joined[column] = categorical(values, pd.Index(STATES) if column == "state" else texts)
@@ -451,12 +451,18 @@ def _length(part: Columns) -> int:
     return next(len(piece) for piece in part.values() if not callable(piece))  # type: ignore[arg-type]
 
 
-def _column(pieces: list[object], lengths: list[int], kind: np.dtype[Any]) -> NDArray[Any]:
-    if len(pieces) == 1:
-        return np.asarray(_piece(pieces.pop()), kind)
-    result = np.empty(sum(lengths), kind)
-    at = 0
-    for length in lengths:
+def _column(pieces: list[object], lengths: list[int], kind: np.dtype[Any] | None) -> NDArray[Any]:
+    """The pieces as one array of ``kind`` (None: that of the first, int32 without one)."""
+    if not pieces:
+        return np.empty(0, kind or np.int32)
+    first = np.asarray(_piece(pieces.pop(0)), kind)
+    if not pieces:
+        return first
+    result = np.empty(sum(lengths), first.dtype)
+    result[: lengths[0]] = first
+    del first
+    at = lengths[0]
+    for length in lengths[1:]:
         result[at : at + length] = _piece(pieces.pop(0))
         at += length
     return result

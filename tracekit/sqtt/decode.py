@@ -58,6 +58,6 @@ def release_memory() -> None:
 
 
 def take(values: NDArray[Any], row: NDArray[np.int32]) -> NDArray[Any]:
-    """``values[row]`` for int32 or int64 values; row -1 picks the last."""
+    """``values[row]`` for int16, int32 or int64 values; row -1 picks the last."""
     core = native_core()
     return values.take(row) if core is None else core.take(values, row)
