@@ -48,8 +48,8 @@ def merged(timeline: Timeline) -> Iterator[Finding]:
         share = count / len(waves)
         yield Finding(
             "merged_waves", "fatal" if share > MERGED else "warning", count,
-            f"{count} of {len(waves)} waves have no end: another wave started in their slot, so "
-            "instructions of two waves may be in one", _LESS,
+            f"{count} of {len(waves)} waves lost their end (another wave started in their slot): "
+            "they seem to live longer, and may hold instructions of two", _LESS,
         )  # fmt: skip
 
 
@@ -104,11 +104,11 @@ def wrong_tokens(timeline: Timeline) -> Iterator[Finding]:
     """Tokens that a sound stream does not have."""
     streams = timeline.streams
     total = max(int(streams["instructions"].sum()), 1)
-    for column, name, what in (
-        ("illegal_tokens", "illegal_tokens", "name a wave slot that no SIMD has"),
-        ("orphan_tokens", "orphan_tokens", "type an instruction that was not issued"),
+    for name, what in (
+        ("illegal_tokens", "name a wave slot that no SIMD has"),
+        ("orphan_tokens", "type an instruction that was not issued"),
     ):
-        count = int(streams[column].sum())
+        count = int(streams[name].sum())
         if count:
             yield Finding(
                 name, "fatal" if count > WRONG_TOKENS * total else "warning", count,
