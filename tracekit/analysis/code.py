@@ -1,4 +1,4 @@
-"""Which part of a listing ran: whole symbols, in the order that rocprofv3 writes them."""
+"""Which part of a listing ran: whole symbols, with their labels."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ COMMANDS = {
     "counters": "SQ counters in the trace beside the decoded counts.",
     "clock": "The shader clock over time.",
     "markers": "Marker scopes and the pipes inside each.",
-    "export": "Write pftrace, parquet, speedscope or an HTML report.",
+    "export": "Write pftrace, parquet, speedscope, HTML or the RCV directory.",
     "waves": "One row per traced wave.",
     "instructions": "One row per executed instruction.",
 }

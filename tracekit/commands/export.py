@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -35,16 +36,23 @@ def command(source: Source, name: str | None, output: str | None, force: bool) -
 
     pftrace: tracks of pipes, waves, bubbles, markers and counters for ui.perfetto.dev (one
     cycle = 1 ns). parquet: a directory with one file a table. speedscope: waves as flame
-    charts, hotspots by source. html: a report that opens offline.
+    charts, hotspots by source. html: a report that opens offline. rcv: the directory that
+    ROCprof Compute Viewer opens, always in AMD's timing; call it
+    ui_output_agent_AGENT_dispatch_N to keep the dispatch id.
     """
     chosen = format_of(name, output)
     module, extension = FORMATS[chosen]
-    timelines = source.timelines()
+    writer = import_module(f"tracekit.export.{module}")
+    timing = getattr(writer, "TIMING", source.timing)
+    timelines = replace(source, timing=timing).timelines()
     if output is not None and len(timelines) > 1:
         raise click.UsageError("-o names one file: give one capture")
     for timeline in timelines:
         path = Path(output or f"{timeline.capture}{extension}")
         if path.exists() and not force:
             raise TracekitError(f"{path}: exists; use --force to overwrite it")
-        import_module(f"tracekit.export.{module}").write(timeline, path)
+        try:
+            writer.write(timeline, path)
+        except OSError as error:
+            raise TracekitError(f"{path}: {error.strerror}") from None
         click.echo(path)

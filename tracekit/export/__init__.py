@@ -6,4 +6,5 @@ FORMATS: dict[str, tuple[str, str]] = {
     "parquet": ("parquet", ".parquet.d"),
     "speedscope": ("speedscope", ".speedscope.json"),
     "html": ("html", ".html"),
+    "rcv": ("rcv", ".rcv.d"),
 }

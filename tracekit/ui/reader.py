@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.assemble import Columns, ListingTables, timeline_of
+from tracekit.assemble import timeline_of
 from tracekit.capture.archive import Place
 from tracekit.capture.files import matching, read_json
 from tracekit.capture.names import decoded_ids
+from tracekit.columns import Columns
 from tracekit.errors import FormatError, TracekitError
+from tracekit.listing_tables import ListingTables
 from tracekit.sqtt.raw import WaveFlag
 from tracekit.timeline import COLUMNS, Timeline
 from tracekit.ui.tables import int_table, integer, within
@@ -210,8 +212,8 @@ class Reader:
         if not isinstance(names, dict):
             raise FormatError(path, "dispatches: expected a JSON object")
         entries = {int(k): self._entry(str(v)) for k, v in names.items() if _number(k)}
-        for se in content:
-            if not _number(se) or self.se not in (None, int(se)):
+        for se in sorted(filter(_number, content), key=int):
+            if self.se not in (None, int(se)):
                 continue
             table = self.occupancy_rows(path, content, se)
             kernel = [entries.get(k, (0, 0)) for k in table[:, 5].tolist()]
@@ -258,12 +260,11 @@ class Reader:
         frequency = metadata.get("frequency") if isinstance(metadata, dict) else None
         if type(frequency) is not int or not 0 < frequency < 1 << 62:
             frequency = _REALTIME_HZ
-        for name, rows in content.items():
-            if not name.startswith("SE") or not _number(name[2:]):
-                continue
+        engines = [name for name in content if name.startswith("SE") and _number(name[2:])]
+        for name in sorted(engines, key=lambda name: int(name[2:])):
             if self.se not in (None, int(name[2:])):
                 continue
-            table = int_table(path, rows, 2, name)
+            table = int_table(path, content[name], 2, name)
             self.parts["clock"].append(
                 {
                     "se": np.full(len(table), int(name[2:])),
