@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.isa.arch import ArchChoice
-from tracekit.isa.listing import Listing
+from tracekit.isa.listing import Listing, Pipe
+from tracekit.sqtt.layout import Inst
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,6 +198,8 @@ class Timeline:
     missing_waves: int = 0
     #: The verdict on the whole capture, kept when a part is selected; None: not judged yet.
     quality: Quality | None = None
+    #: Cycles of MFMAs without a listing row; None: unknown (see ``assume_mfma_cycles``).
+    assumed_mfma_cycles: int | None = None
 
     @property
     def shown_timing(self) -> str:
@@ -210,6 +213,25 @@ class Timeline:
             assert self._make_states is not None
             self._states = self._make_states(self)
         return self._states
+
+    def assume_mfma_cycles(self, cycles: int) -> None:
+        """Let every MFMA of unknown cost hold the matrix pipe for ``cycles``, and note it.
+
+        Unknown are those without a listing row (told by their token type) and opcodes that
+        no cost table has; what is known stays.
+        """
+        table, listing = self.instructions, self.listing
+        row = table["row"].to_numpy()
+        unknown = (listing.pipe == Pipe.MATRIX) & (listing.cycles < 0)
+        rowless = int(((row < 0) & (table["type"] == Inst.VALU_MAI).to_numpy()).sum())
+        executed = int(unknown[row[row >= 0]].sum())
+        listing.cycles[unknown] = cycles
+        self.assumed_mfma_cycles = cycles
+        if rowless or executed:
+            self.notes.append(
+                f"matrix cycles are assumed: {cycles} for each of {rowless + executed} MFMAs of "
+                "unknown opcode (--assume-mfma-cycles)"
+            )
 
     def select(self, **wanted: int | None) -> Timeline:
         """The part with the given se, cu, simd, slot, wave or dispatch (None: any)."""

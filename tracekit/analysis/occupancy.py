@@ -195,7 +195,7 @@ def _unknown_costs(timeline: Timeline) -> list[str]:
     if len(listing) == 0:
         notes.append(
             "no listing: counts and vector pipe are from token types alone; matrix cycles need "
-            "one (--listing)"
+            "one (--listing, or --assume-mfma-cycles)"
         )
     elif lost:
         notes.append(f"{lost} of {len(row)} instructions have no program counter")

@@ -114,6 +114,8 @@ def _simd(timeline: Timeline, key: tuple[int, int, int], rows: NDArray[np.intp])
     pipe[vector], cycles[vector] = Pipe.VECTOR, VALU_CYCLES
     matrix = vector & ((kind == Inst.VALU_MAI) | (kind < 0))
     pipe[matrix], cycles[matrix] = Pipe.MATRIX, -1
+    if timeline.assumed_mfma_cycles is not None:
+        cycles[lost & (kind == Inst.VALU_MAI)] = timeline.assumed_mfma_cycles
     scaled = np.append(listing.expect == Expect.MFMA_SCALE, False)[row]
     slot, wave = column("slot"), column("wave")
     return Simd(

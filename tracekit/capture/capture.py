@@ -52,6 +52,8 @@ class Capture:
     notes: list[str] = field(default_factory=list)
     simulated: bool = False
     synthetic: bool = False
+    #: Cycles that hold for every MFMA whose opcode is not known (no listing, no table entry).
+    assume_mfma_cycles: int | None = None
     #: Made of the listing by the first timeline, for those that follow.
     prepared: ListingTables | None = field(default=None, repr=False)
     #: Names of trace markers by id, filled as code objects are read.
@@ -126,6 +128,8 @@ class Capture:
         else:
             raise TracekitError(f"{self.path}: neither a stream (.att) nor decoded waves to read")
         made.marker_names = dict(self.marker_names)
+        if self.assume_mfma_cycles is not None:
+            made.assume_mfma_cycles(self.assume_mfma_cycles)
         self._name_kernels(made)
         return made
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def open_capture(
     load_base: Mapping[int, int] | None = None,
     arch: str | None = None,
     source_root: Mapping[str, str] | None = None,
+    assume_mfma_cycles: int | None = None,
 ) -> Capture:
     """Open a capture: an ``.att`` stream, several, a directory or an archive of them.
 
@@ -43,14 +45,16 @@ def open_capture(
     the streams are decoded and the decoded files serve as listing.  ``listing``: paths of
     a code.json, a ui_output directory or an ELF code object, each optionally as "ID=PATH";
     ``load_base``: code object id -> address where it was loaded; ``arch``: used when
-    nothing in the capture tells it; ``source_root``: old -> new beginning of source paths.
+    nothing in the capture tells it; ``source_root``: old -> new beginning of source paths;
+    ``assume_mfma_cycles``: cycles of MFMAs whose opcode is not known.
 
     Raises TracekitError (FormatError) when there is nothing to read or more than one
     capture (``open_all`` gives them all).
     """
     captures = open_all(
-        path, listing=listing, load_base=load_base, arch=arch, source_root=source_root
-    )
+        path, listing=listing, load_base=load_base, arch=arch, source_root=source_root,
+        assume_mfma_cycles=assume_mfma_cycles,
+    )  # fmt: skip
     if len(captures) > 1:
         names = ", ".join(str(c.path) for c in captures[:8])
         more = f" and {len(captures) - 8} more" if len(captures) > 8 else ""
@@ -65,6 +69,7 @@ def open_all(
     load_base: Mapping[int, int] | None = None,
     arch: str | None = None,
     source_root: Mapping[str, str] | None = None,
+    assume_mfma_cycles: int | None = None,
 ) -> list[Capture]:
     """All captures of a path, in order of their folders; arguments as ``open_capture``.
 
@@ -75,11 +80,12 @@ def open_all(
         raise TracekitError("no path given")
     roots = [root_of(each) for each in paths]
     wanted = [listing] if isinstance(listing, str) else list(listing)
-    options = _Options(wanted, dict(load_base or {}), arch, dict(source_root or {}))
+    options = _Options(
+        wanted, dict(load_base or {}), arch, dict(source_root or {}), assume_mfma_cycles
+    )
     if len(roots) > 1 and all(root.is_file() for root in roots):
         return [_Opening(options, paths[0].name).streams(list(roots))]
-    captures = [c for root in roots for c in _of_root(root, options)]
-    return captures
+    return [c for root in roots for c in _of_root(root, options)]
 
 
 def _of_root(root: Place, options: _Options) -> list[Capture]:
@@ -112,14 +118,15 @@ def _name(root: Place, folder: Place) -> str:
     return parent.name if inside else folder.name
 
 
+@dataclass(frozen=True)
 class _Options:
     """What the caller says about every capture of the path."""
 
-    def __init__(
-        self, listings: list[str], bases: dict[int, int], arch_name: str | None,
-        roots: dict[str, str],
-    ) -> None:  # fmt: skip
-        self.listings, self.bases, self.arch, self.source_root = listings, bases, arch_name, roots
+    listings: list[str]
+    bases: dict[int, int]
+    arch: str | None
+    source_root: dict[str, str]
+    assume_mfma_cycles: int | None = None
 
 
 class _Opening:
@@ -172,6 +179,7 @@ class _Opening:
             load_bases=self.bases,
             kernel_names=around.run.kernels,
             source_root=self.options.source_root,
+            assume_mfma_cycles=self.options.assume_mfma_cycles,
             counter_names=_counter_names(self.beside),
             notes=self.notes,
             simulated=bool(around.meta.get("simulated")),

@@ -28,6 +28,8 @@ class Source:
     arch: str | None
     filters: dict[str, int | None]
     quiet: bool = False
+    source_root: tuple[str, ...] = ()
+    assume_mfma_cycles: int | None = None
 
     def captures(self) -> list[list[str]]:
         """Paths of each capture: streams given together are one, directories are one each."""
@@ -41,8 +43,9 @@ class Source:
 
         for paths in self.captures():
             yield from open_all(
-                paths, listing=self.listing, load_base=bases(self.load_base), arch=self.arch
-            )
+                paths, listing=self.listing, load_base=bases(self.load_base), arch=self.arch,
+                source_root=roots(self.source_root), assume_mfma_cycles=self.assume_mfma_cycles,
+            )  # fmt: skip
 
     def timelines(self) -> list[Timeline]:
         """The part asked for of every capture, judged as a whole (one line on stderr)."""
@@ -78,6 +81,17 @@ def bases(options: tuple[str, ...]) -> dict[int, int]:
     return found
 
 
+def roots(options: tuple[str, ...]) -> dict[str, str]:
+    """``OLD=NEW`` options as pairs."""
+    for option in options:
+        if not option.partition("=")[0] or "=" not in option:
+            raise click.BadParameter(
+                f"expected OLD=NEW (as /build/src=/home/me/src), found {option!r}",
+                param_hint="--source-root",
+            )
+    return {old: new for old, _, new in (option.partition("=") for option in options)}
+
+
 _FILTERS = {
     "se": "shader engine",
     "cu": "compute unit",
@@ -93,15 +107,27 @@ def source_options(function: Decorated) -> Decorated:
 
     @wraps(function)
     def wrapper(paths: tuple[str, ...], timing: str, listing: tuple[str, ...],
-                load_base: tuple[str, ...], arch: str | None, **rest: Any) -> Any:  # fmt: skip
+                load_base: tuple[str, ...], arch: str | None, source_root: tuple[str, ...],
+                assume_mfma_cycles: int | None, **rest: Any) -> Any:  # fmt: skip
         filters = {name: rest.pop(name) for name in _FILTERS}
         quiet = bool(click.get_current_context().params.get("quiet"))
-        source = Source(paths, timing, listing, load_base, arch, filters, quiet)
+        source = Source(
+            paths, timing, listing, load_base, arch, filters, quiet, source_root,
+            assume_mfma_cycles,
+        )  # fmt: skip
         return function(source, **rest)
 
     decorated: Decorated = wrapper
     for name, what in reversed(_FILTERS.items()):
         decorated = click.option(f"--{name}", type=int, help=f"Only this {what}.")(decorated)
+    decorated = click.option(
+        "--assume-mfma-cycles", type=click.IntRange(4, 1024), metavar="N",
+        help="Cycles of an MFMA where no listing or table tells its opcode (a note says so).",
+    )(decorated)  # fmt: skip
+    decorated = click.option(
+        "--source-root", multiple=True, metavar="OLD=NEW",
+        help="Replace the beginning OLD of source paths by NEW.",
+    )(decorated)  # fmt: skip
     decorated = click.option(
         "--arch", metavar="GFX", help="Architecture, where nothing in the capture tells it."
     )(decorated)
