@@ -65,6 +65,7 @@ def test_the_report_is_one_page_that_asks_for_nothing(timeline):
     assert "matrix_bound" in own
     assert "alternating" in own
     assert "95.5 %" in own
+    assert "Quality: good." in own
     assert "simulated" in own
     assert page.count("Plotly.newPlot") >= 3
 

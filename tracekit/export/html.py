@@ -14,6 +14,7 @@ from tracekit.analysis.causes import CAUSES, MEANINGS, causes
 from tracekit.analysis.maps import by_offset, by_time
 from tracekit.analysis.occupancy import occupancy
 from tracekit.analysis.overlap import overlap
+from tracekit.analysis.quality import quality_of
 from tracekit.analysis.window import DEFAULT
 from tracekit.errors import TracekitError
 from tracekit.timeline import Timeline
@@ -59,6 +60,10 @@ def _sections(timeline: Timeline, window: str) -> Iterator[str]:
         f"<p>{origin}{escape(timeline.timing)} timing, {escape(str(timeline.arch))}, window "
         f"{escape(window)}, tracekit {__version__}. Times are cycles of the shader clock.</p>"
     )
+    judged = quality_of(timeline)
+    yield f"<p><b>Quality: {judged.verdict}.</b></p>"
+    for finding in judged.reasons:
+        yield f'<p class="note">{escape(finding.reason)}.</p>'
     for note in dict.fromkeys([*timeline.notes, *busy.notes, *found.notes]):
         yield f'<p class="note">Note: {escape(note)}.</p>'
     yield "<h2>Occupancy</h2>" + _table(
