@@ -15,7 +15,7 @@ from tracekit.isa.arch import ArchChoice
 from tracekit.isa.listing import Listing
 
 if TYPE_CHECKING:
-    from tracekit.assemble import ListingTables
+    from tracekit.listing_tables import ListingTables
     from tracekit.timeline import Timeline
 
 __all__ = ["Capture", "Stream"]
