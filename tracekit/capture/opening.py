@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from tracekit.capture.files import head, is_elf, read_json
 from tracekit.capture.finding import find, root_of
 from tracekit.capture.names import decoded_ids
 from tracekit.capture.sources import moved_sources
-from tracekit.capture.streams import read_stream
+from tracekit.capture.streams import Stream, read_stream
 from tracekit.capture.surroundings import Surroundings, look_around
 from tracekit.errors import FormatError, TracekitError
 from tracekit.isa import arch, codejson, elf
@@ -141,7 +141,7 @@ class _Opening:
 
     def streams(self, files: Sequence[Place]) -> Capture:
         """The capture of raw streams that belong together."""
-        streams = sorted((read_stream(f) for f in files), key=lambda s: (s.se, s.dispatch))
+        streams = sorted(self._readable(files), key=lambda s: (s.se, s.dispatch))
         folders = [f.parent for f in files] + [f.parent.parent for f in files]
         around = look_around(dict.fromkeys(folders))
         self.beside = around.decoded_for({(s.agent, s.dispatch) for s in streams})
@@ -156,6 +156,19 @@ class _Opening:
                 self.bases.setdefault(number, base)
         path = files[0] if len(files) == 1 else files[0].parent
         return self._capture(path, around, listing, streams[0].agent, streams=streams)
+
+    def _readable(self, files: Sequence[Place]) -> Iterator[Stream]:
+        """The streams; one that is none is a note, unless there is no other."""
+        found, broken = 0, []
+        for file in files:
+            try:
+                yield read_stream(file)
+                found += 1
+            except FormatError as error:
+                broken.append(error)
+        if not found:
+            raise broken[0]
+        self.notes += [f"{error}; this stream was left out" for error in broken]
 
     def decoded(self, path: Place) -> Capture:
         """The capture of a decoded directory."""
