@@ -7,16 +7,13 @@ end without start) the facts kept here are what the tokens say.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
-
 import numpy as np
 
+from tracekit.sqtt.framing import Clock, owed_timestamp, tokens
 from tracekit.sqtt.layout import (
     CYCLES_PER_DELTA,
     DROPPED,
     FIELDS,
-    HEADER_BYTES,
     INST_CONTEXT,
     INST_IMMED,
     INST_UNTYPED,
@@ -30,120 +27,13 @@ from tracekit.sqtt.layout import (
     Misc,
     Token,
 )
+from tracekit.sqtt.live_wave import NORMAL, REMOVED, REQUESTED, SAVED, WAIT_FOR_PC, Wave
 from tracekit.sqtt.raw import LAG_BINS, RawStream, RecordFlag, WaveFlag
 
 WAVE_COLUMNS = (
     "simd", "slot", "index", "begin", "end", "start_offset", "first", "count", "flags",
 )  # fmt: skip
 EPOCH_COLUMNS = ("offset", "time", "timestamp", "base")
-REMOVED = 255
-
-# Phases of a wave around a context save (CWSR) or a trap.
-NORMAL, REQUESTED, SAVED, WAIT_FOR_PC = range(4)
-
-
-class Clock:
-    """Running time of a stream: deltas, and TIME tokens applied where they were asked for."""
-
-    def __init__(self) -> None:
-        self.now = 0
-        self.base: int | None = None
-        self.epochs: list[tuple[int, int, int, int]] = []
-
-    def apply(self, timestamp: int, offset: int) -> None:
-        if self.base is None:
-            self.base = timestamp - self.now + CYCLES_PER_DELTA
-        if timestamp > self.base:
-            self.now = (timestamp - self.base) & ~3
-        self.epochs.append((offset, self.now, timestamp, self.base))
-
-
-class Wave:
-    """One wave on the target CU while it lives, and its records."""
-
-    def __init__(self, simd: int, slot: int, index: int, begin: int, offset: int) -> None:
-        self.simd, self.slot, self.index = simd, slot, index
-        self.begin, self.end, self.start_offset = begin, -1, offset
-        self.flags = WaveFlag(0)
-        self.phase = NORMAL
-        self.records: list[list[int]] = []  # type, issue, typed, stall, epoch, sequence, flags
-        self.waiting: deque[int] = deque()  # issued, not yet typed
-        self.last_of_type: dict[int, int] = {}
-        self.anchors: list[list[int]] = []  # record index, byte address or -1
-        self.open_anchor = -1  # oldest anchor that an INST_PC may still fill
-        self.context = -1  # record that a context save or trap opened
-        self.replays: list[tuple[int, int]] = []
-        self.stall = -1
-
-    def add(self, kind: int, issue: int, flags: int = 0) -> None:
-        self.records.append([kind, issue, -1, -1, -1, 0, flags])
-
-    def previous_typed(self) -> bool:
-        for record in reversed(self.records):
-            if record[0] != REMOVED:
-                return record[0] != INST_UNTYPED
-        return False
-
-    def expect_pc(self, record: int) -> None:
-        """The flow jumps at ``record``; an INST_PC should tell where to."""
-        if self.open_anchor < 0:
-            self.open_anchor = len(self.anchors)
-        self.anchors.append([record, -1])
-
-    def set_pc(self, address: int) -> None:
-        if self.open_anchor < 0:
-            self.anchors.append([len(self.records), address])
-            return
-        self.anchors[self.open_anchor][1] = address
-        self.open_anchor += 1
-        if self.open_anchor == len(self.anchors):
-            self.open_anchor = -1
-
-    def trap(self, record: int) -> None:
-        self.flags |= WaveFlag.CONTEXT
-        self.phase = WAIT_FOR_PC
-        self.context = record
-        for anchor in reversed(self.anchors):
-            if anchor[0] < record:
-                break
-            if anchor[0] == record:
-                anchor[0] = record + 1
-
-    def lose(self) -> None:
-        self.waiting.clear()
-        self.stall = -1
-        self.flags |= WaveFlag.PACKETS_LOST
-        self.open_anchor = -1
-        if not self.anchors or self.anchors[-1] != [len(self.records), -1]:
-            self.anchors.append([len(self.records), -1])
-
-
-def _tokens(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """(offset, type id, word) of each whole token; ends with (offset, -1, 0) if one is cut."""
-    offset, end = HEADER_BYTES, len(data)
-    while offset < end:
-        size = TOKEN_BYTES[data[offset] & 15]
-        if offset + size > end:
-            yield offset, -1, 0
-            return
-        yield offset, data[offset] & 15, int.from_bytes(data[offset : offset + size], "little")
-        offset += size
-
-
-def _owed_timestamp(data: bytes, offset: int) -> int | None:
-    """The TIME token that answers a TIME_RESET: none if another reset or the end comes first."""
-    end = len(data)
-    while offset < end:
-        kind = data[offset] & 15
-        size = TOKEN_BYTES[kind]
-        if offset + size > end:
-            return None
-        if kind == Token.TIME:
-            return int.from_bytes(data[offset + 2 : offset + 8], "little")
-        if kind == Token.MISC and data[offset + 1] >> 5 == Misc.TIME_RESET:
-            return None
-        offset += size
-    return None
 
 
 class Decoder:
@@ -169,7 +59,7 @@ class Decoder:
 
     def run(self) -> RawStream:
         clock = self.clock
-        for offset, kind, word in _tokens(self.data):
+        for offset, kind, word in tokens(self.data):
             if kind < 0:
                 self.truncated_at = offset
                 break
@@ -197,7 +87,7 @@ class Decoder:
         self.misc_counts[misc] += 1
         self.clock.now += FIELDS[Token.MISC]["delta"].read(word) * CYCLES_PER_DELTA
         if misc == Misc.TIME_RESET:
-            timestamp = _owed_timestamp(self.data, offset + TOKEN_BYTES[Token.MISC])
+            timestamp = owed_timestamp(self.data, offset + TOKEN_BYTES[Token.MISC])
             if timestamp is not None:
                 self.clock.apply(timestamp, offset)
             return
