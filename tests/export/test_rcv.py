@@ -1,6 +1,7 @@
 """The directory for ROCprof Compute Viewer: schema, wait rows, states, what is refused."""
 
 import json
+from copy import copy
 
 import generate
 import numpy as np
@@ -12,7 +13,7 @@ from tracekit.export import rcv
 from tracekit.export.rcv_waves import wave_files
 from tracekit.export.waitcnt import WaitTable, wait_rows
 from tracekit.export.wstates import wave_states
-from tracekit.isa.listing import Listing
+from tracekit.isa.listing import Listing, Symbol
 
 ROOT = generate.ROOT
 SAMPLES = ["pingpong", "lockstep", "zyfa_gap_lean"]
@@ -86,6 +87,19 @@ def test_a_kernel_is_named_by_its_entry_where_a_symbol_is_not_there(timeline):
     moved.occupancy = timeline.occupancy.assign(entry=generate.ENTRY + 0x100)
     names = dict(rcv.documents(moved))["occupancy.json"]["dispatches"]
     assert names["1"] == "1 / 0x1800"
+
+
+def test_a_name_that_two_kernels_bear_is_not_used(timeline):
+    twice = timeline.select()
+    twice.listing = replace_symbols(timeline.listing, Symbol(7, 0x40, "pingpong"))
+    names = dict(rcv.documents(twice))["occupancy.json"]["dispatches"]
+    assert names["1"] == f"1 / {generate.ENTRY:#x}"
+
+
+def replace_symbols(listing, *more):
+    changed = copy(listing)
+    changed.symbols = [*listing.symbols, *more]
+    return changed
 
 
 def test_a_kernel_without_traced_instructions_keeps_name_and_entry(timeline, tmp_path):
