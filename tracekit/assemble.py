@@ -43,6 +43,8 @@ def assemble(
     notes = list(capture.notes)
     for stream, raw in _decoded(streams, decoder):
         StreamTables(capture, stream, raw, tables, timing, parts, notes).add()
+        if capture.progress is not None:
+            capture.progress(stream.size)
     if len(streams) > 1:
         release_memory()
     return timeline_of(capture, timing, tables, parts, notes)

@@ -54,6 +54,8 @@ class Capture:
     synthetic: bool = False
     #: Cycles that hold for every MFMA whose opcode is not known (no listing, no table entry).
     assume_mfma_cycles: int | None = None
+    #: Told the bytes of each stream that is in the tables.
+    progress: Callable[[int], None] | None = field(default=None, repr=False)
     #: Made of the listing by the first timeline, for those that follow.
     prepared: ListingTables | None = field(default=None, repr=False)
     #: Names of trace markers by id, filled as code objects are read.

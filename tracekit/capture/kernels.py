@@ -66,14 +66,16 @@ def _tool(tool: dict[str, Any], facts: RunFacts) -> None:
         if isinstance(version, int) and version > 0:
             facts.target_versions.add(version)
     symbols = {
-        row.get("kernel_id"): row.get("formatted_kernel_name") or row.get("kernel_name")
+        number: row.get("formatted_kernel_name") or row.get("kernel_name")
         for row in _rows(tool.get("kernel_symbols"))
+        if isinstance(number := row.get("kernel_id"), int)
     }
     records = tool.get("buffer_records")
     for row in _rows(records.get("kernel_dispatch") if isinstance(records, dict) else None):
         info = row.get("dispatch_info")
         if isinstance(info, dict) and isinstance(info.get("dispatch_id"), int):
-            name = symbols.get(info.get("kernel_id"))
+            kernel = info.get("kernel_id")
+            name = symbols.get(kernel) if isinstance(kernel, int) else None
             if isinstance(name, str):
                 facts.kernels[info["dispatch_id"]] = name
 

@@ -59,9 +59,11 @@ class Source:
     def whole_timelines(self) -> Iterator[Timeline]:
         """Every capture (of one SE where that was asked for), with its verdict."""
         from tracekit.analysis.quality import quality
+        from tracekit.commands.progress import Progress
 
         for capture in self.opened():
-            whole = capture.timeline(self.timing, se=self.filters["se"])
+            with Progress(capture, self.filters["se"], self.quiet):
+                whole = capture.timeline(self.timing, se=self.filters["se"])
             whole.quality = quality(whole)
             yield whole
 

@@ -1,0 +1,80 @@
+"""A bar on stderr while streams are decoded: on a terminal, when it takes long."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import rich.progress
+
+    from tracekit.capture.capture import Capture
+
+#: Seconds of silence: most captures are done by then.
+DELAY = 0.5
+
+
+class Progress:
+    """Context in which ``capture`` reports its streams to a bar.
+
+    The bar counts bytes of streams that are in the tables.  Of a single stream nothing is
+    known before its end, so the bar only shows that work goes on.
+    """
+
+    def __init__(self, capture: Capture, se: int | None, quiet: bool) -> None:
+        sizes = [stream.size for stream in capture.streams if se in (None, stream.se)]
+        self.capture, self.count, self.total, self.done = capture, len(sizes), sum(sizes), 0
+        self.wanted = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.lock = threading.Lock()
+        self.ended = False
+        self.bar: rich.progress.Progress | None = None
+        self.timer = threading.Timer(DELAY, self._show)
+        self.timer.daemon = True
+
+    def __enter__(self) -> Progress:
+        if self.wanted and self.count:
+            self.capture.progress = self._advance
+            self.timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self.timer.cancel()
+        self.capture.progress = None
+        with self.lock:
+            self.ended = True
+            if self.bar is not None:
+                self.bar.stop()
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        with self.lock:
+            if self.ended:
+                return
+            # Fractions of bytes would be wrong for a stream alone; its size is still told.
+            sizes = [DownloadColumn(binary_units=True)] if self.count > 1 else []
+            self.bar = Bar(
+                TextColumn("{task.description}"), BarColumn(), *sizes, TimeElapsedColumn(),
+                console=Console(stderr=True), transient=True,
+            )  # fmt: skip
+            what = "stream" if self.count == 1 else "streams"
+            self.bar.add_task(
+                f"decoding {self.count} {what}, {self.total / 2**20:,.0f} MiB",
+                total=self.total if self.count > 1 else None,
+                completed=self.done,
+            )
+            self.bar.start()
+
+    def _advance(self, size: int) -> None:
+        with self.lock:
+            self.done += size
+            if self.bar is not None:
+                self.bar.update(self.bar.task_ids[0], completed=self.done)
