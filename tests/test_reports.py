@@ -414,3 +414,18 @@ def test_paths_with_blanks_and_letters_of_any_script_open(tmp_path):
     folder = tmp_path / "größe 1" / "мера 'x'"
     shutil.copytree(SAMPLE, folder)
     assert len(tracekit.open(folder).timeline().waves)
+
+
+def test_every_report_has_a_line_in_the_docs_and_its_tests_exist():
+    page = (ROOT / "docs" / "inputs.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| R(\d+) \|(.*)$", page, re.MULTILINE))
+    assert list(map(int, rows)) == list(range(1, 32))
+    tests = "".join(
+        (ROOT / name).read_text(encoding="utf-8")
+        for name in ("tests/test_reports.py", "tests/commands/test_doctor.py",
+                     "tests/commands/test_capture.py")
+    )  # fmt: skip
+    for number, row in rows.items():
+        named = re.findall(r"`(test_\w+)`", row)
+        assert named or "not applicable" in row or "as R3" in row, number
+        assert all(f"def {name}(" in tests for name in named), number
