@@ -1,49 +1,19 @@
 // The stream decoder; its readable twin is tracekit/sqtt/reference.py.
 #include "decode.hpp"
 
-#if __has_include(<sys/mman.h>)
-#include <sys/mman.h>
-#endif
-
 #include <algorithm>
 #include <memory>
-#include <new>
 
 namespace tracekit {
 
-namespace {
-
-#if __has_include(<sys/mman.h>)
-// `bytes` (a power of two) aligned to their size, so that one large page can back them.
-void* map_block(size_t bytes) {
-  void* mapped = mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                      -1, 0);
-  if (mapped == MAP_FAILED) throw std::bad_alloc();
-  const auto low = reinterpret_cast<uintptr_t>(mapped);
-  const uintptr_t start = (low + bytes - 1) & ~(bytes - 1);
-  if (start > low) munmap(mapped, start - low);
-  if (start < low + bytes) munmap(reinterpret_cast<void*>(start + bytes), low + bytes - start);
-#ifdef MADV_HUGEPAGE
-  madvise(reinterpret_cast<void*>(start), bytes, MADV_HUGEPAGE);
-#endif
-  return reinterpret_cast<void*>(start);
-}
-void unmap_block(void* block, size_t bytes) { munmap(block, bytes); }
-#else
-void* map_block(size_t bytes) { return ::operator new(bytes); }
-void unmap_block(void* block, size_t) { ::operator delete(block); }
-#endif
-
-}  // namespace
-
 Arena::~Arena() {
-  for (void* block : blocks_) unmap_block(block, kBlock);
+  for (void* block : blocks_) unmap_pages(block, kLargePage);
 }
 
 Record* Arena::take(size_t records) {
   const size_t bytes = records * sizeof(Record);
-  if (used_ + bytes > kBlock) {
-    blocks_.push_back(map_block(kBlock));
+  if (used_ + bytes > kLargePage) {
+    blocks_.push_back(map_pages(kLargePage));
     used_ = 0;
   }
   auto* place = static_cast<uint8_t*>(blocks_.back()) + used_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "clock.hpp"
+#include "pages.hpp"
 
 namespace tracekit {
 
@@ -18,8 +19,7 @@ struct __attribute__((packed)) Record {  // 34 bytes: page faults are what decod
   uint8_t type, flags;
 };
 
-// Memory for the records of one stream, mapped in large pages where the system has them
-// (touching fresh 4 KiB pages costs more than decoding into them) and unmapped at its end.
+// Memory for the records of one stream, given back at its end.
 class Arena {
  public:
   Arena() = default;
@@ -29,9 +29,8 @@ class Arena {
   Record* take(size_t records);
 
  private:
-  static constexpr size_t kBlock = size_t{1} << 21;
   std::vector<void*> blocks_;
-  size_t used_ = kBlock;
+  size_t used_ = kLargePage;
 };
 
 // Records of a wave, in chunks of the arena: growing never moves what is there.

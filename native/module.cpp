@@ -10,6 +10,7 @@
 
 #include "decode.hpp"
 #include "exact.hpp"
+#include "pages.hpp"
 #include "stitch.hpp"
 
 namespace nb = nanobind;
@@ -25,13 +26,32 @@ template <typename T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+// Pages of a mapping that one column holds.
+struct Pages {
+  void* start;
+  size_t bytes;
+};
+
 template <typename T>
 struct Column {
   T* data;
-  size_t size;
+  size_t size, pages = 0;  // bytes of a mapping, 0: on the heap
   explicit Column(size_t n) : data(new T[n ? n : 1]), size(n) {}
+  // At `place` of a mapping, which moves on by the pages that the column takes.
+  Column(size_t n, uint8_t*& place) : size(n), pages(whole_pages(n * sizeof(T))) {
+    data = reinterpret_cast<T*>(place);
+    place += pages;
+  }
   Out<T> take() {
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    if (!pages) {
+      nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+      return Out<T>(data, {size}, owner);
+    }
+    nb::capsule owner(new Pages{data, pages}, [](void* p) noexcept {
+      auto* held = static_cast<Pages*>(p);
+      unmap_pages(held->start, held->bytes);
+      delete held;
+    });
     return Out<T>(data, {size}, owner);
   }
 };
@@ -49,6 +69,15 @@ struct RecordColumns {
   Column<uint32_t> sequence;
   explicit RecordColumns(size_t n)
       : type(n), flags(n), issue(n), typed(n), stall(n), epoch(n), sequence(n) {}
+  // All in one mapping: each column gives its own pages back.
+  RecordColumns(size_t n, uint8_t* at)
+      : type(n, at), flags(n, at), issue(n, at), typed(n, at), stall(n, at), epoch(n, at),
+        sequence(n, at) {}
+  static RecordColumns of(size_t n) {
+    const size_t bytes = 2 * whole_pages(n) + 3 * whole_pages(8 * n) + 2 * whole_pages(4 * n);
+    if (bytes < kLargePage || !pages_available()) return RecordColumns(n);
+    return RecordColumns(n, static_cast<uint8_t*>(map_pages(bytes)));
+  }
   void set(size_t i, const Record& r) {
     type.data[i] = r.type;
     flags.data[i] = r.flags;
@@ -72,7 +101,7 @@ struct Flattened {
     return n;
   }
 
-  explicit Flattened(Facts& facts) : records(kept(facts)) {
+  explicit Flattened(Facts& facts) : records(RecordColumns::of(kept(facts))) {
     size_t at = 0;
     for (size_t w = 0; w < facts.waves.size(); ++w) {
       WaveFacts& wave = facts.waves[w];

@@ -76,7 +76,7 @@ def _text(timeline: Timeline, payload: dict[str, Any]) -> str:
     lines = [
         f"{timeline.capture}{origin(timeline)}",
         f"  architecture   {timeline.arch}",
-        f"  decoder        {payload['decoder']}, {timeline.timing} timing",
+        f"  decoder        {payload['decoder']}, {timeline.shown_timing} timing",
         f"  streams        {len(streams)} shader engines, {len(traced)} with instructions"
         + (f" ({where})" if where else ""),
         f"  listing        {payload['listing_rows']} instructions",
