@@ -63,8 +63,8 @@ def tracekit() -> None:
     Reads AMD CDNA thread traces (rocprofv3 --att) without a GPU or ROCm.  PATH is an .att
     stream, several, a directory that holds them, or a decoded ui_output directory.
 
-    Exit codes: 0 done, 1 unreadable data, 2 wrong usage, 3 a check that was asked for
-    failed, 130 interrupted.
+    Exit codes: 0 done, 1 unreadable data (or check --strict), 2 wrong usage, 3 a
+    check that was asked for failed, 130 interrupted.
     """
 
 
