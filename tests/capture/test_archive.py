@@ -61,6 +61,16 @@ def test_cut_archive_is_one_clear_error(tmp_path):
         tracekit.open(tmp_path / "cut.tar.gz")
 
 
+@pytest.mark.parametrize("flags", [0x00, 0x04, 0x08, 0x1F])
+def test_gzip_header_cut_anywhere_is_one_clear_error(tmp_path, flags):
+    """Found by fuzzing: the tarfile module raises TypeError there."""
+    path = tmp_path / "run.tar.gz"
+    for length in range(2, 24):
+        path.write_bytes((b"\x1f\x8b\x08" + bytes([flags]) + bytes(20))[:length])
+        with pytest.raises(tracekit.TracekitError, match="archive"):
+            tracekit.open(path)
+
+
 def test_folder_of_captures_keeps_them_apart():
     samples = sorted(folder.name for folder in SAMPLE.parent.iterdir() if folder.is_dir())
     found = [capture.name for capture in open_all(SAMPLE.parent)]

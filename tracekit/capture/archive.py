@@ -136,7 +136,15 @@ def open_archive(path: Path) -> MemberPath | None:
     archive = _Archive(path, limit=int(os.environ.get("TRACEKIT_ARCHIVE_LIMIT", DEFAULT_LIMIT)))
     try:
         kind(archive)
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError) as error:
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+        EOFError,
+        OSError,
+        TypeError,
+    ) as error:
+        # tarfile raises TypeError where the header of a gzip stream ends early.
         raise FormatError(path, f"damaged archive: {error}") from None
     except (NotImplementedError, RuntimeError, ValueError, OverflowError) as error:
         raise FormatError(path, f"archive that cannot be read: {error}") from None
