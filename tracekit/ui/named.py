@@ -15,6 +15,7 @@ from tracekit.capture.archive import Place
 from tracekit.ui.reader import Reader
 from tracekit.ui.tables import int_table
 
+UNTESTED = "schema 3.1 (occupancy_fields): no sample of it exists, reading it is untested"
 #: Columns of a row in 3.0.0, with the other names that 3.1 may use for them.
 _FIELDS = (
     ("time",),
@@ -33,6 +34,8 @@ class NamedColumns(Reader):
         fields = content.get("occupancy_fields")
         if not isinstance(fields, list):
             return int_table(path, content[se], 6, f"SE {se}")
+        if UNTESTED not in self.notes:
+            self.notes.append(UNTESTED)
         order = []
         for position, names in enumerate(_FIELDS):
             order.append(next((fields.index(n) for n in names if n in fields), position))

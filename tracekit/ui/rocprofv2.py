@@ -52,7 +52,7 @@ class Rocprofv2(PackedOccupancy):
         """Listing row by the number that instructions carry, -1 where there is none."""
         path = self.folder / "code.json"
         rows = read_json(path)["code"] if path.is_file() else []
-        limit = len(rows) + 1 + max((r[4] for r in rows if _is_index(r[4])), default=0)
+        limit = 1 + max((r[c] for r in rows for c in (2, 4) if _is_index(r[c])), default=0)
         best, best_fit = np.full(1, -1, np.int32), -1.0
         for column in (4, 2):
             at, kind = np.full(limit, -1, np.int32), np.full(limit, -1)
