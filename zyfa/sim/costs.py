@@ -41,6 +41,7 @@ class Cost:
 
     port: kind above. hold: cycles that the VALU port is taken. cycles: matrix pipe. service,
     latency: LDS and VMEM. writes, reads: VGPR bit masks for the WAR interlock.
+    packed: waits for the end of an MFMA, as packed float32 does.
     """
 
     __slots__ = (
@@ -140,6 +141,7 @@ class Cost:
             self.hold = p.cvt_pk_u8_port
         elif stem.startswith("v_ashr_pk"):
             self.hold = p.ashr_pk_port
+            self.packed = bool(p.ashr_pk_refused)
         elif stem == "v_bitop3_b16":
             self.hold = p.bitop3_b16_port
         elif stem.endswith("_f64") and not stem.startswith("v_cmp"):

@@ -52,6 +52,7 @@ TABLE: dict[str, Parameter] = _table(
     ("cvt_pk_fp8_port", 8, "cycles", M, "31 pairs of one capture"),
     ("cvt_pk_u8_port", 4, "cycles", A, "no trace holds it", 8),
     ("ashr_pk_port", 4, "cycles", A, "no trace holds it", 8),
+    ("ashr_pk_refused", 0, "0/1", A, "1: v_ashr_pk refused in MFMA shadows as packed f32 is", 1),
     ("bitop3_b16_port", 8, "cycles", M, RULES),
     ("f64_port", 8, "cycles", A, "half the f32 rate; no trace", 16),
     ("dual_issue", 1, "0/1", M, f"{RULES}: 107,951 ticks"),

@@ -57,7 +57,9 @@ def test_functional_run_of_some_workgroups(kernel, capsys):
 
 def test_parameters_are_printed(capsys):
     assert main(["sim", "--parameters"]) == 0
-    assert "transcendental_port = 8" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "transcendental_port = 8" in shown
+    assert "ashr_pk_refused = 0  # 0/1; assumed, bad end 1; 1: v_ashr_pk refused in" in shown
 
 
 def test_unknown_kernel_is_an_error(kernel, capsys):

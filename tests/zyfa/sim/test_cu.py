@@ -18,6 +18,7 @@ SCALED = (
 SMALL = "v_mfma_f32_16x16x32_fp8_fp8 v[32:35], v[0:1], v[8:9], v[32:35]"
 ADD = "v_add_f32_e32 v60, v61, v62"
 PACKED = "v_pk_fma_f32 v[60:61], v[62:63], v[64:65], v[66:67]"
+ASHR = "v_ashr_pk_u8_i32 v60, v61, v62, 17"
 EXP = "v_exp_f32_e32 v60, v61"
 LDS = "ds_read_b32 v70, v71"
 ZERO = (
@@ -65,6 +66,12 @@ def distance(assemble, first: str, second: str, **overrides: int) -> int:
 )  # fmt: skip
 def test_distance_inside_one_wave(assemble, first, second, cycles):
     assert distance(assemble, first, second) == cycles
+
+
+def test_ashr_pk_may_be_refused_in_the_shadow_of_an_mfma(assemble):
+    assert distance(assemble, FP8, ASHR) == 12
+    assert distance(assemble, FP8, ASHR, ashr_pk_refused=1) == distance(assemble, FP8, PACKED)
+    assert distance(assemble, ADD, ASHR, ashr_pk_refused=1) == 4
 
 
 def test_taken_branch(assemble):
