@@ -34,7 +34,7 @@ def commands():
                 yield pytest.param(line[2:], "\n".join(output).strip(), id=name)
 
 
-def run(command, folder):
+def run(command, folder, **environment):
     """Exit code and output of ``tracekit`` or ``zyfa`` commands, pipes included."""
     binary = Path(sys.executable).parent
     return subprocess.run(
@@ -42,7 +42,12 @@ def run(command, folder):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env={"PATH": f"{binary}:/usr/bin:/bin", "HOME": str(folder), "TMPDIR": str(folder)},
+        env={
+            "PATH": f"{binary}:/usr/bin:/bin",
+            "HOME": str(folder),
+            "TMPDIR": str(folder),
+            **environment,
+        },
         timeout=600,
     )
 
@@ -60,13 +65,18 @@ def test_command_in_the_docs_runs(command, output, tmp_path):
         assert done.stdout.strip() == output
 
 
-def test_the_install_command_of_the_readme_ends_in_a_table(tmp_path):
+def test_the_install_command_of_the_readme_ends_in_tables(tmp_path):
     (line,) = [
         each.strip() for each in PAGES[0].read_text().splitlines() if "pip install ." in each
     ]
     _, _, command = line.partition("&&")
-    assert shlex.split(command)[0] == "tracekit"
-    done = run(command, tmp_path)
+    first, second = (shlex.split(each) for each in command.split("&&"))
+    assert first[:2] == ["tracekit", "occupancy"]
+    assert second[:2] == ["tracekit", "compare"]
+    # The core install has no disassembler.
+    done = run(command, tmp_path, TRACEKIT_LLVM=str(tmp_path / "none"))
     assert done.returncode == 0
-    assert "pingpong" in done.stdout
-    assert "lockstep" in done.stdout
+    assert "note" not in done.stderr
+    for path in first[2:]:
+        assert f"{Path(path).name} (simulated): pipe occupancy, window steady" in done.stdout
+    assert " -> ".join(Path(path).name for path in second[2:]) in done.stdout

@@ -1,7 +1,8 @@
 """Write the simulated samples of the FP8 attention kernels: ``python traces/zyfa.py``.
 
-Each is one head of 1,536 tokens on the wave simulator: stream, code object, metadata, and what
-`tracekit occupancy` finds (``expected.json``). The ground truth is left out for its size.
+Each is one head of 1,536 tokens on the wave simulator: stream, code object, its disassembly
+(``code.json``, so that reading needs no LLVM), metadata, and what `tracekit occupancy` finds
+(``expected.json``). The ground truth is left out for its size.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import tracekit
 from tracekit.analysis.occupancy import occupancy
+from tracekit.isa import elf
 from zyfa import trace
 from zyfa.codegen import Options
+from zyfa.sim.capture import CODE_OBJECT
 
 ROOT = Path(__file__).resolve().parent
 LENGTH = 1536
@@ -46,8 +49,26 @@ issue model (`docs/simulator.md`), in which some rates are not measured.
   the path for {service} cycles; parameters {digest}. Markers off.
 - Made by `python traces/zyfa.py`, that is
   `zyfa trace --variant {variant} --seqlen {length}`.
+- `code.json`: the code object as LLVM disassembles it; nothing is counted there.
 - `expected.json`: matrix occupancy in the steady window, as tracekit finds it.
 """
+
+
+HEADER = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
+
+
+def listing(code_object: Path) -> str:
+    """code.json of a code object, a row a line, in rocprofv3's columns."""
+    found = elf.read(code_object, CODE_OBJECT)
+    starts = {symbol.vaddr: symbol.name for symbol in found.symbols}
+    zeros = [0, 0, 0, 0]
+    rows: list[list[object]] = []
+    for number, (text, address) in enumerate(zip(found.text, found.vaddr.tolist(), strict=True), 1):
+        if address in starts:
+            rows.append([f"; {starts[address]}", 0, 0, "", CODE_OBJECT, address, *zeros])
+        rows.append([text, 0, number, "", CODE_OBJECT, address, *zeros])
+    body = ",\n".join(json.dumps(row) for row in rows)
+    return f'{{"code":[\n{body}\n],"header":{json.dumps(HEADER)},"version":"3.0.0"}}\n'
 
 
 def write(name: str) -> dict[str, float]:
@@ -58,6 +79,8 @@ def write(name: str) -> dict[str, float]:
     folder, p = ROOT / name, Parameters()
     trace.record(Options.parse(variant), LENGTH, folder, parameters=p)
     (folder / "ground_truth.csv").unlink()
+    (code_object,) = folder.glob("*.out")
+    (folder / "code.json").write_text(listing(code_object))
     rows = occupancy(tracekit.open(folder).timeline(), "steady").rows
     found = {str(row.simd): round(float(row.matrix_occupancy), 4) for row in rows.itertuples()}
     expected = {"window": "steady", "matrix_occupancy": found}

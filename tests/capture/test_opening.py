@@ -7,6 +7,8 @@ import pytest
 
 import tracekit
 from tracekit.analysis.occupancy import occupancy
+from tracekit.isa import disassembler
+from tracekit.isa.disassembler import DisassemblerError
 
 SAMPLE = Path(__file__).resolve().parents[2] / "traces" / "pingpong"
 
@@ -43,6 +45,20 @@ def test_a_code_object_beside_the_stream_is_found(sample, assemble):
     shutil.copy(kernel, sample / f"1000_gfx950_code_object_id_{number}.out")
     found = rows(tracekit.open(sample))
     assert found["matrix_busy_cycles"].tolist() == expected["matrix_busy_cycles"].tolist()
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_without_llvm_a_code_json_serves_and_nothing_is_noted(listed, tmp_path, monkeypatch):
+    def missing(library):
+        raise DisassemblerError("no LLVM")
+
+    monkeypatch.setattr(disassembler, "_load", missing)
+    folder = shutil.copytree(SAMPLE.parent / "zyfa_gap_lean", tmp_path / "run")
+    if not listed:
+        (folder / "code.json").unlink()
+    timeline = tracekit.open(folder).timeline()
+    assert any("was not disassembled" in note for note in timeline.notes) is not listed
+    assert bool(len(timeline.listing)) is listed
 
 
 def test_a_listing_of_another_folder_is_used(sample, tmp_path):

@@ -74,7 +74,8 @@ class Capture:
                 try:
                     parts.append(self._read_code_object(number))
                 except TracekitError as error:
-                    self.notes.append(f"code object {number} was not disassembled: {error}")
+                    if number not in self.listing.code_object:
+                        self.notes.append(f"code object {number} was not disassembled: {error}")
         listing = Listing.concat(parts) if len(parts) > 1 else self.listing
         return listing.with_costs(self.arch.name)
 
