@@ -17,6 +17,8 @@ from tracekit.sqtt.raw import RawStream
 
 #: GPU_CLOCK_COUNT of MI300 and MI350, used where the stream does not announce another.
 DEFAULT_REALTIME_HZ = 100_000_000
+#: Greatest code object id that the tables hold; rocprofiler counts them from 1.
+MAX_ID = (1 << 31) - 1
 #: Past the end of any stream.
 FOREVER = 1 << 62
 
@@ -155,7 +157,7 @@ class _CodeObjects:
         order = tuple(parts)
         if not self.found.roc_marker and order not in (self.ORDER, self.ORDER + self.IDS):
             return
-        if number in self.active:
+        if number in self.active or number > MAX_ID:
             return
         address = parts.get(layout.CODE_OBJECT_ADDR_LO, 0)
         address |= parts.get(layout.CODE_OBJECT_ADDR_HI, 0) << 32
