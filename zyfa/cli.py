@@ -15,7 +15,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lint": ("zyfa.commands.lint:command", "Check a code object for missing wait states."),
     "build": ("zyfa.commands.build:command", "Assemble a kernel variant for gfx950."),
     "emit": ("zyfa.commands.emit:command", "Print the assembly of a kernel variant."),
-    "trace": ("zyfa.commands.trace:command", "Simulate a kernel variant as a thread trace."),
+    "trace": (
+        "zyfa.commands.trace:command",
+        "Record or simulate a variant's thread trace.",
+    ),
     "accuracy": ("zyfa.commands.accuracy:command", "Errors of the FP8 variants against float64."),
 }
 """Name -> ("module:function", one line of help)."""

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from zyfa.codegen import Options
 
 
 @click.command("trace")
@@ -14,17 +18,25 @@ import click
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: trace-<variant>")
 @click.option("-f", "--force", is_flag=True, help="Write into an existing directory.")
 @click.option("--set", "settings", type=click.Path(exists=True, dir_okay=False),
-              help="TOML file of simulator parameters.")  # fmt: skip
+              help="TOML file of simulator parameters; simulates.")  # fmt: skip
+@click.option(
+    "--on", "where", type=click.Choice(["auto", "chip", "simulator"]), default="auto",
+    show_default=True, help="auto: the chip where there is a gfx950 and rocprofv3.",
+)  # fmt: skip
 def command(
-    variant: str, seqlen: int, data: str, output: Path | None, force: bool, settings: str | None
-) -> None:
-    """Simulate one head and leave a capture directory (all times *simulated*).
+    variant: str, seqlen: int, data: str, output: Path | None, force: bool, settings: str | None,
+    where: str,
+) -> int:  # fmt: skip
+    """Leave a capture directory of one kernel variant.
 
-    One workgroup on one CU computes the first and the last query tile of the head. Read it with
-    `tracekit occupancy`, `budget`, `overlap`, `bubbles` and `compare`.
+    On a gfx950: `tracekit capture` of a workload that fills the device. Elsewhere one head on
+    the simulator (all times *simulated*). Either way a workgroup computes the first and the last
+    query tile of a head. Read it with `tracekit occupancy`, `budget`, `overlap`, `bubbles` and
+    `compare`.
     """
-    from zyfa import trace
+    from zyfa import chip, trace
     from zyfa.codegen import Options
+    from zyfa.errors import ZyfaError
     from zyfa.sim.parameters import Parameters
 
     try:
@@ -38,6 +50,15 @@ def command(
     folder = output or Path(f"trace-{options.name}")
     if folder.exists() and not force:
         raise click.UsageError(f"{folder} exists; use --force to write into it")
+    if where == "chip" and settings:
+        raise click.UsageError("--set is for the simulator")
+    if where != "simulator" and not settings:
+        lacking = chip.missing()
+        if lacking is None:
+            return _record(options, seqlen, data, folder)
+        if where == "chip":
+            raise ZyfaError(f"cannot record on the chip: {lacking}")
+        click.echo(f"zyfa: simulating: {lacking}", err=True)
     parameters = Parameters.from_toml(settings) if settings else Parameters()
     done = trace.record(options, seqlen, folder, data, parameters)
     p = parameters
@@ -46,3 +67,12 @@ def command(
         f"{p.vmem_latency} cycles, 16 B loads {p.vmem_x4_service} cycles a wave; "
         f"parameters {p.digest}"
     )
+    return 0
+
+
+def _record(options: Options, seqlen: int, data: str, folder: Path) -> int:
+    from tracekit.commands.capture import command as capture
+    from zyfa import chip
+
+    arguments = chip.recording(options, seqlen, data, folder)
+    return int(capture.main(arguments, standalone_mode=False) or 0)

@@ -1,10 +1,26 @@
 """`zyfa emit`, `build` and `trace`."""
 
+import itertools
+import json
+import sys
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
 import tracekit
-from zyfa.cli import zyfa
+from zyfa import chip
+from zyfa.cli import main, zyfa
+
+SAMPLE = Path(__file__).resolve().parents[3] / "traces" / "zyfa_gap_lean"
+ROCPROFV3 = """#!{python}
+import json, pathlib, shutil, sys
+if sys.argv[1:] == ["--help"]:
+    sys.exit(print("--att --kernel-trace"))
+pathlib.Path({log!r}).write_text(json.dumps(sys.argv[1:]))
+folder = sys.argv[sys.argv.index("-d") + 1]
+shutil.copytree({sample!r}, folder + "/host")
+"""
 
 
 def invoke(*arguments):
@@ -56,3 +72,54 @@ def test_trace_refuses(option, value, tmp_path):
     done = invoke("trace", option, value, "-o", str(tmp_path / "t"))
     assert done.exit_code == 2
     assert option in done.output
+
+
+@pytest.fixture
+def device(tmp_path, monkeypatch):
+    """A driver that lists a gfx950 and a stand-in rocprofv3; returns where its arguments go."""
+    node = tmp_path / "nodes" / "1" / "properties"
+    node.parent.mkdir(parents=True)
+    node.write_text("gfx_target_version 90500\n")
+    monkeypatch.setattr(chip, "TOPOLOGY", tmp_path / "nodes")
+    log, program = tmp_path / "log.json", tmp_path / "bin" / "rocprofv3"
+    program.parent.mkdir()
+    program.write_text(ROCPROFV3.format(python=sys.executable, log=str(log), sample=str(SAMPLE)))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    return log
+
+
+def test_trace_records_where_a_gfx950_and_rocprofv3_are(device, tmp_path, capfd):
+    folder = tmp_path / "t"
+    variant = "lean_ashr-gap-packed-rowsum_b"
+    assert main(["trace", "--variant", variant, "--seqlen", "512", "-o", str(folder)]) == 0
+    assert "pipe occupancy" in capfd.readouterr().out
+    assert len(tracekit.open(folder / "cu1" / "host").timeline().waves) == 8
+    arguments = json.loads(device.read_text())
+    cut = arguments.index("--")
+    asked = dict(itertools.pairwise(arguments[:cut]))
+    assert asked["--kernel-include-regex"] == "zyfa_fp8_d128_lean_ashr_gap_packed_rowsum_b"
+    assert asked["--kernel-iteration-range"] == "[3-3]"
+    assert arguments[cut + 1 :] == [
+        sys.executable, "-m", "zyfa.workload", "--variant", variant, "--seqlen", "512",
+        "--input", "sink",
+    ]  # fmt: skip
+
+
+def test_trace_simulates_when_asked_to(device, tmp_path):
+    settings = tmp_path / "p.toml"
+    settings.write_text("ashr_pk_port = 8\n")
+    for number, option in enumerate((["--on", "simulator"], ["--set", str(settings)])):
+        folder = tmp_path / str(number)
+        done = invoke("trace", "--seqlen", "256", "-o", str(folder), *option)
+        assert done.exit_code == 0
+        assert "simulated" in done.stdout
+    assert not device.exists()
+    chosen = ["--on", "chip", "--set", str(settings)]
+    assert invoke("trace", "-o", str(tmp_path / "n"), *chosen).exit_code == 2
+
+
+def test_trace_says_why_it_cannot_record(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(chip, "TOPOLOGY", tmp_path)
+    assert main(["trace", "--on", "chip", "-o", str(tmp_path / "t")]) == 1
+    assert "cannot record on the chip: no gfx950 device" in capsys.readouterr().err
