@@ -18,6 +18,7 @@ COMMANDS = {
     "clock": "The shader clock over time.",
     "markers": "Marker scopes and the pipes inside each.",
     "export": "Write pftrace, parquet, speedscope, HTML or the RCV directory.",
+    "dashboard": "Browse timelines, bubble maps and comparisons in a browser.",
     "waves": "One row per traced wave.",
     "instructions": "One row per executed instruction.",
 }

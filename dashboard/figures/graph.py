@@ -1,0 +1,35 @@
+"""A Plotly figure on a page: one look for all, no logo, no remote anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import dcc
+
+INK = {True: "#e3e7ee", False: "#1d232b"}
+GRID = {True: "#3a414c", False: "#d6dbe2"}
+
+
+def graph(name: str, figure: Any) -> dcc.Graph:
+    """The figure as a component ``graph-NAME``."""
+    return dcc.Graph(
+        id=f"graph-{name}", figure=figure, responsive=True,
+        style={"height": f"{figure.layout.height}px"},
+        config={"displaylogo": False, "plotGlPixelRatio": 1,
+                "modeBarButtonsToRemove": ["lasso2d", "select2d"]},
+    )  # fmt: skip
+
+
+def finish(figure: Any, dark: bool, height: int) -> Any:
+    """Common layout: transparent ground, ink and grid of the theme."""
+    ink, grid = INK[dark], GRID[dark]
+    axis = {"gridcolor": grid, "zerolinecolor": grid, "linecolor": grid, "automargin": True}
+    figure.update_layout(
+        height=height, margin={"l": 10, "r": 10, "t": 34, "b": 10}, font={"color": ink, "size": 12},
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+        hoverlabel={"font": {"size": 12}},
+    )  # fmt: skip
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
+    return figure

@@ -1,0 +1,109 @@
+"""The captures that may be opened: those under the paths given at start, never others."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tracekit.capture.archive import MemberPath, Place, open_archive
+from tracekit.capture.finding import find
+from tracekit.errors import TracekitError
+
+
+class Refused(TracekitError):
+    """A capture was asked for that is not offered."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One capture on offer: ``key`` names it in URLs, ``path`` is what tracekit opens."""
+
+    key: str
+    name: str
+    path: Path
+    place: Place
+    kind: str
+    bytes: int
+
+
+class Library:
+    """Captures under ``roots``; a key is "<number of the root>/<path below it>".
+
+    Keys are looked up in what the search found, so a key can never lead elsewhere; what a
+    symbolic link points to outside of its root is not found in the first place.
+    """
+
+    def __init__(self, roots: list[Path]) -> None:
+        self.roots = [root.absolute() for root in roots]
+        self.entries: dict[str, Entry] = {}
+        self.notes: list[str] = []
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Search the roots again."""
+        self.entries, self.notes = {}, []
+        for number, root in enumerate(self.roots):
+            try:
+                self._search(number, root)
+            except TracekitError as error:
+                self.notes.append(str(error))
+
+    def get(self, key: str) -> Entry:
+        """The entry of ``key``; Refused for any other text, or a path that moved outside."""
+        entry = self.entries.get(key)
+        if entry is None:
+            raise Refused(
+                f"no capture {key!r} on offer here: choose one of the list in Open, or start "
+                "the dashboard with its directory"
+            )
+        if not self._inside(int(key.partition("/")[0]), entry.path):
+            raise Refused(f"{entry.name} leads out of the directory given at start")
+        return entry
+
+    def first(self, number: int) -> str:
+        """Key of the first capture of a root when it has just one, else ""."""
+        own = [key for key in self.entries if key.startswith(f"{number}/")]
+        return own[0] if len(own) == 1 else ""
+
+    def _inside(self, number: int, path: Path) -> bool:
+        root = self.roots[number].resolve()
+        return path.resolve().is_relative_to(root)
+
+    def _search(self, number: int, root: Path) -> None:
+        if root.is_file():
+            size = root.stat().st_size
+            kind = "archive" if open_archive(root) else "stream"
+            self._add(number, root, root, kind, size, root.name)
+            return
+        found = find(root)
+        taken: set[Path] = set()
+        for group in found.groups:
+            folder = group[0].parent
+            if isinstance(folder, MemberPath):
+                continue
+            # Of several dispatches in one folder each is its streams' own path.
+            path = folder if folder not in taken else Path(str(group[0]))
+            taken.add(folder)
+            sizes = [os.stat(str(each)).st_size for each in group]
+            name = self._name(root, folder)
+            self._add(number, path, path, f"{len(group)} streams", sum(sizes), name)
+        beside = {folder.parent for folder in taken} | taken
+        for place in found.decoded:
+            if isinstance(place, MemberPath) or place.parent in beside:
+                continue
+            name = self._name(root, place)
+            self._add(number, place, place, "decoded directory", 0, name)
+
+    def _name(self, root: Path, folder: Path) -> str:
+        below = folder.relative_to(root).as_posix()
+        return root.name if below == "." else below
+
+    def _add(self, number: int, path: Path, place: Place, kind: str, size: int, name: str) -> None:
+        if not self._inside(number, path):
+            self.notes.append(f"{name}: a link that leads outside was left out")
+            return
+        root = self.roots[number]
+        below = path.name if path == root else path.relative_to(root).as_posix()
+        key = f"{number}/{below}"
+        self.entries[key] = Entry(key, name, path, place, kind, size)

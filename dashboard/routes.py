@@ -1,0 +1,168 @@
+"""Flask routes beside Dash's own: the timeline's binary data, look-ups, tables as CSV."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from flask import Flask, Response, jsonify, request
+
+from dashboard import palette
+from dashboard.detail import pack
+from dashboard.lanes import Place, bubble_lanes, places, waves_and_pipes
+from dashboard.lookup import find, instruction, iteration_starts, next_bubble
+from dashboard.service import Service
+from dashboard.tables import TABLES
+from tracekit.analysis.window import DEFAULT
+from tracekit.errors import TracekitError
+
+#: Pixels of the widest screen that is served (8K).
+MOST_PIXELS = 8192
+
+
+class BadRequest(TracekitError):
+    """A parameter is missing or is none."""
+
+
+def add_routes(server: Flask, service: Service) -> None:
+    """All routes, below /tk/."""
+
+    def route(path: str, answer: Callable[[Service], Response]) -> None:
+        @wraps(answer)
+        def view(**_: Any) -> Response:
+            try:
+                return answer(service)
+            except TracekitError as error:
+                response = jsonify({"error": str(error)})
+                response.status_code = 400
+                return response
+
+        server.add_url_rule(path, path, view)
+
+    route("/tk/lanes", _lanes)
+    route("/tk/names", _names)
+    route("/tk/instruction", _instruction)
+    route("/tk/find", _find)
+    route("/tk/bubble", _bubble)
+    route("/tk/iterations", _iterations)
+    route("/tk/progress", _progress)
+    route("/tk/table.csv", _table)
+
+
+def _text(name: str, default: str | None = None) -> str:
+    value = request.args.get(name, default)
+    if value is None:
+        raise BadRequest(f"parameter {name} is missing")
+    if len(value) > 512:
+        raise BadRequest(f"parameter {name} is too long")
+    return value
+
+
+def _number(name: str, default: int | None = None) -> int:
+    text = _text(name, None if default is None else str(default))
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not abs(value) < 2**62:
+        raise BadRequest(f"parameter {name} is no number: {text!r}")
+    return int(value)
+
+
+def _place(service: Service, key: str) -> Place:
+    known = places(service.timeline(key))
+    if not known:
+        raise BadRequest("no instruction was traced")
+    wanted = (_number("se", known[0][0]), _number("dispatch", -1))
+    for place in known:
+        if place == wanted or (wanted[1] < 0 and place[0] == wanted[0]):
+            return place
+    return known[0]
+
+
+def _lanes(service: Service) -> Response:
+    key, window = _text("capture"), _text("window", DEFAULT)
+    place = _place(service, key)
+    lanes = list(waves_and_pipes(service, key, place))
+    note = ""
+    if _number("bubbles", 0):
+        try:
+            lanes += bubble_lanes(service, key, place, window)
+        except TracekitError as error:
+            note = str(error)
+    begin = min((int(lane.start[0]) for lane in lanes if len(lane.start)), default=0)
+    end = max((int(lane.end.max()) for lane in lanes if len(lane.end)), default=1)
+    first, last = _number("from", begin), _number("to", end)
+    if last <= first:
+        raise BadRequest("the window of the timeline is empty")
+    pixels = min(max(_number("pixels", 1400), 1), MOST_PIXELS)
+    waves = service.timeline(key).waves
+    own = waves[(waves["se"] == place[0]) & (waves["dispatch"] == place[1])]
+    more = {
+        "begin": begin, "end": end, "place": place, "note": note,
+        "places": places(service.timeline(key)), "looks": palette.looks(),
+        "mhz": service.clock(key).mhz, "cu": sorted(set(own["cu"].tolist())),
+        "waves": own[["simd", "slot", "wave", "begin", "end"]].to_numpy().tolist()[:4096],
+    }  # fmt: skip
+    return Response(pack(lanes, first, last, pixels, more), mimetype="application/octet-stream")
+
+
+def _names(service: Service) -> Response:
+    listing = service.timeline(_text("capture")).listing
+    return jsonify(
+        {"text": listing.text, "vaddr": listing.vaddr.tolist(),
+         "object": listing.code_object.tolist()}
+    )  # fmt: skip
+
+
+def _instruction(service: Service) -> Response:
+    return jsonify(instruction(service.timeline(_text("capture")), _number("index")))
+
+
+def _find(service: Service) -> Response:
+    key = _text("capture")
+    place = _place(service, key)
+    after, step = _number("after", -(2**61)), -1 if _number("step", 1) < 0 else 1
+    return jsonify(find(service.timeline(key), place, _text("text"), after, step))
+
+
+def _bubble(service: Service) -> Response:
+    key = _text("capture")
+    place = _place(service, key)
+    rows = service.bubbles(key, _text("window", DEFAULT)).rows
+    step = -1 if _number("step", 1) < 0 else 1
+    return jsonify(next_bubble(rows, place, _number("after"), step, _number("simd", -1)))
+
+
+def _iterations(service: Service) -> Response:
+    key = _text("capture")
+    return jsonify(
+        {
+            "starts": iteration_starts(
+                service.causes(key, _text("window", DEFAULT)), _place(service, key)
+            )
+        }
+    )
+
+
+def _progress(service: Service) -> Response:
+    made = service.progress.get(_text("capture"))
+    return jsonify(
+        {"total": made.total, "done": made.done, "ready": made.ready} if made
+        else {"total": 0, "done": 0, "ready": False}
+    )  # fmt: skip
+
+
+def _table(service: Service) -> Response:
+    name = _text("name")
+    if name not in TABLES:
+        raise BadRequest(f"no table {name!r}: one of {', '.join(TABLES)}")
+    table = TABLES[name](service, _text("capture"), _text("window", DEFAULT), _text("other", ""))
+    text = table.replace({np.nan: None}).to_csv(index=False, lineterminator="\n")
+    return Response(
+        text, mimetype="text/csv",
+        headers={"Content-Disposition": f'attachment; filename="tracekit-{name}.csv"'},
+    )  # fmt: skip

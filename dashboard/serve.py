@@ -1,0 +1,51 @@
+"""Start the server: 127.0.0.1, a free port, and how to reach it from elsewhere."""
+
+from __future__ import annotations
+
+import getpass
+import logging
+import os
+import socket
+import sys
+import webbrowser
+from collections.abc import Callable
+
+from dash import Dash
+from werkzeug.serving import make_server
+
+HOST = "127.0.0.1"
+
+
+def tunnel(port: int, environment: dict[str, str]) -> str | None:
+    """The ``ssh -L`` line for a remote session, None for a local one.
+
+    SSH_CONNECTION is "client port server port" (sshd(8)).
+    """
+    parts = environment.get("SSH_CONNECTION", "").split()
+    if len(parts) != 4:
+        return None
+    login = environment.get("USER") or getpass.getuser()
+    there = f"-p {parts[3]} " if parts[3] != "22" else ""
+    return f"ssh -N -L {port}:{HOST}:{port} {there}{login}@{socket.gethostname()}"
+
+
+def serve(app: Dash, port: int, browser: bool, say: Callable[[str], None]) -> None:
+    """Serve ``app`` until interrupted; ``port`` 0 takes a free one (OSError when taken)."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = make_server(HOST, port, app.server, threaded=True)
+    url = f"http://{HOST}:{server.server_port}/"
+    say(url)
+    line = tunnel(server.server_port, dict(os.environ))
+    if line is not None:
+        say(f"from your own machine: {line}   then open the address there")
+    shown = sys.platform in ("darwin", "win32") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+    if browser and shown and line is None:
+        webbrowser.open(url)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        say("stopped")
+    finally:
+        server.server_close()

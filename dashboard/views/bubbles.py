@@ -1,0 +1,127 @@
+"""Bubble map: idle time by iteration and offset, by time and SIMD, and the causes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import html
+
+from dashboard.figures.graph import graph
+from dashboard.figures.maps import offset_map, time_map
+from dashboard.palette import CAUSE_CODE
+from dashboard.service import Service
+from dashboard.views.parts import Request, command, notes, page, subtitle, table
+from tracekit.analysis.bubbles import SHORT
+from tracekit.analysis.causes import CAUSES, MEANINGS, SimdCauses
+from tracekit.analysis.iterations import fold
+from tracekit.commands.output import Column, number, percent
+
+_CAUSES = {
+    "code": Column("", left=True), "cause": Column("cause", left=True),
+    "cycles": Column("cycles", number), "share": Column("of window", percent),
+    "meaning": Column("meaning", left=True),
+}  # fmt: skip
+_SITES = {
+    "cause": Column("cause", left=True), "bubbles": Column("bubbles", number),
+    "cycles": Column("cycles", number), "mean_cycles": Column("mean", number),
+    "share": Column("of window", percent), "before": Column("after", left=True),
+    "after": Column("next MFMA", left=True),
+}  # fmt: skip
+_ROWS = {
+    "simd": Column("SIMD"), "start": Column("start", number), "cycles": Column("cycles", number),
+    "cause": Column("cause", left=True), "iteration": Column("iteration"),
+    "offset": Column("offset", number), "waves": Column("what the waves did", left=True),
+}  # fmt: skip
+
+
+def render(service: Service, asked: Request) -> html.Div:
+    """The page for one capture, window, SIMD and cause."""
+    key, window = asked.capture, asked.window
+    timeline = service.timeline(key)
+    found, result = service.causes(key, window), service.bubbles(key, window)
+    chosen = _chosen(found.simds, asked)
+    children: list[Any] = [
+        subtitle(timeline, window), notes(found.notes), _filters(found.simds, chosen, asked)
+    ]  # fmt: skip
+    if chosen is None:
+        children.append(html.P("No SIMD with known matrix costs.", className="note empty"))
+        return page("Bubble map", children, command(service, key, "bubbles", window))
+    cause = asked.cause if asked.cause in CAUSES else ""
+    cells = _of(service.by_offset(key, window), chosen)
+    children.append(html.H2("Iteration × offset: what comes back every time is a vertical line"))
+    if len(cells):
+        folded = fold(chosen, found.loops)
+        children.append(graph("offset", offset_map(cells, chosen, folded, cause, asked.dark)))
+    else:
+        children.append(html.P("No loop runs on this SIMD in the window.", className="note empty"))
+    children.append(html.H2("Time × SIMD"))
+    over_time = _of(service.by_time(key, window), chosen, whole=True)
+    if len(over_time):
+        children.append(graph("time", time_map(over_time, cause, asked.dark)))
+    rows, sites = _of(result.rows, chosen), result.sites
+    rows = rows[rows["cause"] != SHORT].sort_values("cycles", ascending=False, kind="stable")
+    if cause:
+        rows, sites = rows[rows["cause"] == cause], sites[sites["cause"] == cause]
+    children += [
+        html.H2("Causes of this SIMD's idle cycles"),
+        table("causes", _long(_of(result.totals, chosen)), _CAUSES, "causes"),
+        html.H2("Bubbles of this SIMD, largest first"),
+        table("bubbles", rows, _ROWS, "bubbles", goto=_goto, limit=40),
+        html.H2("Bubbles by place, all SIMDs"),
+        table("sites", sites, _SITES, "sites", limit=40),
+    ]
+    return page("Bubble map", children, command(service, key, "bubbles", window))
+
+
+def _name(simd: SimdCauses) -> str:
+    return f"{simd.simd.se},{simd.simd.dispatch},{simd.simd.simd}"
+
+
+def _chosen(simds: list[SimdCauses], asked: Request) -> SimdCauses | None:
+    own = [simd for simd in simds if _name(simd) == asked.simd]
+    return (own or simds or [None])[0]
+
+
+def _of(table: Any, simd: SimdCauses, whole: bool = False) -> Any:
+    """Rows of one SIMD, or of the ``whole`` SE and dispatch that it belongs to."""
+    view = simd.simd
+    own = (table["se"] == view.se) & (table["dispatch"] == view.dispatch)
+    if not whole:
+        own &= table["simd"] == view.simd
+    return table[own]
+
+
+def _goto(row: dict[str, Any]) -> str:
+    return f"{row['start']},{row['start'] + row['cycles']},{row['se']},{row['dispatch']}"
+
+
+def _long(totals: Any) -> Any:
+    """One row per cause that occurs, as ``tracekit bubbles`` prints it."""
+    import pandas as pd
+
+    rows = [
+        {"code": CAUSE_CODE[name], "cause": name, "cycles": row[f"{name}_cycles"],
+         "share": row[f"{name}_cycles"] / row["window_cycles"], "meaning": MEANINGS[name]}
+        for row in totals.to_dict("records") for name in CAUSES if row[f"{name}_cycles"]
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(_CAUSES)).sort_values("cycles", ascending=False)
+
+
+def _filters(simds: list[SimdCauses], chosen: SimdCauses | None, asked: Request) -> html.Div:
+    def option(value: str, text: str, selected: bool) -> html.Option:
+        return html.Option(text, value=value, selected=selected or None)
+
+    places = [
+        option(_name(s), f"SE {s.simd.se} dispatch {s.simd.dispatch} SIMD {s.simd.simd}",
+               s is chosen)
+        for s in simds
+    ]  # fmt: skip
+    causes = [option("", "all causes", not asked.cause)]
+    causes += [option(name, f"{CAUSE_CODE[name]} {name}", name == asked.cause) for name in CAUSES]
+    return html.Div(
+        [
+            html.Label(["SIMD ", html.Select(places, id="filter-simd", **{"data-state": "simd"})]),
+            html.Label(["cause ", html.Select(causes, id="filter-cause", **{"data-state": "c"})]),
+        ],
+        className="tools",
+    )

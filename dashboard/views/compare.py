@@ -1,0 +1,86 @@
+"""Compare: two captures, aligned by iteration, with the noise of every difference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import html
+
+from dashboard.figures.graph import graph
+from dashboard.figures.maps import difference_map
+from dashboard.lanes import places
+from dashboard.service import Service
+from dashboard.views.parts import NothingOpen, Request, command, notes, page, table
+from dashboard.views.timeline import canvas, details
+from tracekit.analysis.quality import quality_of
+from tracekit.commands.output import Column, origin
+
+
+def _value(value: Any) -> str:
+    return "-" if value is None or value != value else f"{value:,.1f}"
+
+
+def _signed(value: Any) -> str:
+    return "-" if value is None or value != value else f"{value:+,.1f}"
+
+
+def _line(value: Any) -> str:
+    return "-" if value < 0 else str(value)
+
+
+_ROWS = {
+    "metric": Column("metric", left=True), "base_value": Column("base", _value),
+    "new_value": Column("new", _value), "unit": Column("unit", left=True),
+    "difference": Column("difference", _signed), "relative_percent": Column("%", _signed),
+    "low": Column("95 % from", _signed), "high": Column("to", _signed),
+    "noise": Column("", left=True),
+}  # fmt: skip
+_BODIES = {
+    "change": Column("change", left=True), "base_line": Column("base line", _line),
+    "new_line": Column("new line", _line), "instruction": Column("instruction", left=True),
+}  # fmt: skip
+
+
+def render(service: Service, asked: Request) -> html.Div:
+    """The page for two captures; raises NotComparable with the reason."""
+    base, new, window = asked.capture, asked.new, asked.window
+    if not new:
+        raise NothingOpen('no second capture: choose "compare with" in Open')
+    first, second = service.timeline(base), service.timeline(new)
+    result = service.compare(base, new, window)
+    rows = result.rows[result.rows["se"] < 0].copy()
+    rows["relative_percent"] = 100 * rows["relative"].astype(float)
+    rows["noise"] = [
+        "within noise" if within else "same" if difference == 0 else ""
+        for within, difference in zip(rows["within_noise"], rows["difference"], strict=True)
+    ]
+    children: list[Any] = [
+        html.P(
+            f"base: {first.capture}{origin(first)} · new: {second.capture}{origin(second)} · "
+            f"window {window} of each · {second.shown_timing} timing · {second.arch}",
+            className="origin",
+        ),
+        html.P(
+            [f"quality: base {quality_of(first).verdict}, new {quality_of(second).verdict} ",
+             html.Button("swap", title="Make the new one the base", id="swap",
+                         **{"data-open": base, "data-which": "swap"})],
+            className="origin",
+        ),
+        notes(result.notes),
+        html.H2("Differences: new − base, all SIMDs together"),
+        table("compare", rows, _ROWS, "compare"),
+    ]  # fmt: skip
+    if places(first) and places(second):
+        children += [
+            html.H2("Timelines, one zoom: aligned by iteration"),
+            details(),
+            canvas(base, "a", tools=True, name="base"),
+            canvas(new, "b", tools=False, name="new"),
+        ]
+    maps = [service.by_offset(key, window) for key in (base, new)]
+    if all(len(each) for each in maps):
+        children.append(html.H2("Bubble map, new − base: points of idle time"))
+        children.append(graph("difference", difference_map(*maps, asked.dark)))
+    children.append(html.H2("Instructions of the loop body that changed"))
+    children.append(table("bodies", result.bodies, _BODIES, limit=60))
+    return page("Compare", children, command(service, base, "compare", window, new))

@@ -1,0 +1,123 @@
+"""ISA: the code that ran, line by line, with what it cost and the source beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dash_ag_grid as dag
+from dash import html
+
+from dashboard.service import Service
+from dashboard.views.parts import Request, command, notes, page, subtitle
+
+_NUMBERS = {
+    "hits": "hits", "latency_cycles": "latency", "stall_cycles": "stall", "idle_cycles": "idle",
+    "matrix_cycles": "matrix", "vector_cycles": "vector", "bubble_cycles": "bubble",
+    "barrier_cycles": "barrier",
+}  # fmt: skip
+_HINTS = {
+    "latency_cycles": "cycles from the first attempt to the end of the issue, all traced waves",
+    "stall_cycles": "the part of latency before the issue",
+    "idle_cycles": "cycles of the wave before the first attempt",
+    "matrix_cycles": "cycles that the line held the matrix pipe, by the cost tables",
+    "bubble_cycles": "cycles of matrix-pipe bubbles that ended with this MFMA, in the window",
+}
+#: Marks of loop bodies: outside, inside, first and last line.
+_EDGE = {"top": "┌", "inside": "│", "bottom": "└"}
+
+
+def render(service: Service, asked: Request) -> html.Div:
+    """The page for one capture; bubble cycles are those of the window."""
+    key, window = asked.capture, asked.window
+    timeline, found = service.timeline(key), service.hotspots(key)
+    rows = records(service, key, window)
+    columns: list[dict[str, Any]] = [
+        {"field": "address", "headerName": "address", "width": 84, "pinned": "left"},
+        {"field": "loop", "headerName": "loop", "width": 58},
+        {"field": "instruction", "headerName": "instruction", "flex": 1, "minWidth": 230,
+         "filter": True, "tooltipField": "instruction", "cellClass": "code"},
+        *(
+            {"field": name, "headerName": heading, "width": 72, "type": "numericColumn",
+             "headerTooltip": _HINTS.get(name, heading)}
+            for name, heading in _NUMBERS.items()
+        ),
+    ]  # fmt: skip
+    grid = dag.AgGrid(
+        id="isa", rowData=rows, columnDefs=columns, className="grid",
+        defaultColDef={"sortable": True, "resizable": True},
+        dashGridOptions={"rowHeight": 24, "headerHeight": 30, "rowSelection": {
+            "mode": "singleRow", "checkboxes": False, "enableClickSelection": True},
+            "tooltipShowDelay": 200, "animateRows": False},
+        getRowStyle={"styleConditions": [
+            {"condition": "params.data.label", "style": {"fontWeight": "600"}},
+            {"condition": "params.data.loop != ''",
+             "style": {"boxShadow": "inset 3px 0 0 #0072b2"}},
+        ]},
+    )  # fmt: skip
+    children = [
+        subtitle(timeline, window),
+        notes(found.notes),
+        html.P(
+            "Sums over all traced waves; bubble cycles over the window. Double-click a line "
+            "for the timeline.",
+            className="note",
+        ),
+        html.Div(
+            [grid, html.Aside(html.P("Select a line for its source.", className="note"),
+                              id="source")],
+            className="split",
+        ),
+        html.Div(html.Button("CSV", **{"data-csv": "hotspots"}), className="foot"),
+    ]  # fmt: skip
+    if not rows:
+        children[3] = html.P("No line of code is known.", className="note empty")
+    return page("ISA", children, command(service, key, "hotspots bubbles", window))
+
+
+def records(service: Service, key: str, window: str) -> list[dict[str, Any]]:
+    """Rows of the grid: the table of ``tracekit hotspots``, loops and bubbles beside it."""
+    found = service.hotspots(key)
+    marks = _loops(service, key)
+    bubbles = service.bubbles(key, window).rows
+    wide = bubbles[bubbles["start"] >= 0]
+    caused = wide.groupby(["after_code_object", "after_vaddr"])["cycles"].sum().to_dict()
+    rows = []
+    for row, line in zip(found.rows.to_dict("records"), found.lines.row.tolist(), strict=True):
+        made = {name: _plain(row[name]) for name in _NUMBERS if name in row}
+        address = int(row["vaddr"])
+        code = int(row["code_object"])
+        made |= {
+            "address": f"0x{address:x}" if address >= 0 else "-",
+            "pc": f"{code}:0x{address:x}" if line_is_code(row, address) else "",
+            "label": str(row["instruction"]).startswith("; "),
+            "instruction": row["instruction"], "source": row["source"] or "",
+            "loop": marks.get(line, ""),
+            "bubble_cycles": int(caused.get((code, address), 0)),
+        }  # fmt: skip
+        rows.append(made)
+    return rows
+
+
+def line_is_code(row: dict[str, Any], address: int) -> bool:
+    """Whether a row is an instruction with an address (labels have one, but never run)."""
+    return address >= 0 and not str(row["instruction"]).startswith("; ")
+
+
+def _plain(value: Any) -> int | None:
+    import pandas as pd
+
+    return None if pd.isna(value) else int(value)
+
+
+def _loops(service: Service, key: str) -> dict[int, str]:
+    """Listing row -> mark of the innermost loop that the row belongs to."""
+    found = service.loops(key)
+    marks: dict[int, str] = {}
+    dominant = set(found.dominant.values())
+    widest = sorted(found.bodies.items(), key=lambda item: item[1][0] - item[1][1])
+    for loop, (first, last) in widest:
+        star = "★" if loop in dominant else ""
+        for row in range(first, last + 1):
+            edge = "top" if row == first else "bottom" if row == last else "inside"
+            marks[row] = f"{_EDGE[edge]} {loop}{star}"
+    return marks

@@ -1,0 +1,154 @@
+"""Overview: can it be trusted, how busy are the pipes, what bounds them, do waves overlap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import html
+
+from dashboard.figures.bars import budget_bars, idle_bars
+from dashboard.figures.graph import graph
+from dashboard.service import Service
+from dashboard.views.parts import Request, command, notes, page, subtitle, table
+from tracekit.analysis.quality import quality_of
+from tracekit.commands.output import Column, number, percent
+
+_SIGNS = {"good": "✓", "usable": "!", "do not conclude": "✕"}
+
+
+def _text(value: Any) -> str:
+    return "-" if value is None or value != value else str(value)
+
+
+def _mean(value: Any) -> str:
+    return "-" if value is None or value != value else f"{value:,.1f}"
+
+
+def _score(value: Any) -> str:
+    return "-" if value is None or value != value else f"{value:+.2f}"
+
+
+_BUDGET = {
+    "se": Column("SE"), "simd": Column("SIMD"), "waves": Column("waves"),
+    "window": Column("window", left=True), "window_cycles": Column("cycles", number),
+    "matrix_cycles": Column("matrix/iter", _mean),
+    "vector_cycles": Column("vector/iter", _mean),
+    "bound_cycles": Column("bound", _mean), "limit": Column("limit", _text, left=True),
+    "best": Column("best matrix", percent), "achieved": Column("achieved", percent),
+    "vector_share": Column("idle: vector", percent), "latency_share": Column("latency", percent),
+    "barrier_share": Column("barrier", percent), "verdict": Column("verdict", _text, left=True),
+}  # fmt: skip
+_OVERLAP = {
+    "se": Column("SE"), "simd": Column("SIMD"), "waves": Column("waves"),
+    "window": Column("window", left=True), "window_cycles": Column("window cycles", number),
+    "overlap_cycles": Column("matrix and vector", number),
+    "across_cycles": Column("of two waves", number), "own_cycles": Column("of one wave", number),
+    "alternation": Column("alternation", _score), "verdict": Column("verdict", _text, left=True),
+}  # fmt: skip
+_CLOCK = {
+    "se": Column("SE"), "pairs": Column("pairs"),
+    "seconds": Column("microseconds", lambda value: f"{1e6 * value:,.2f}"),
+    "min_mhz": Column("MHz min", _mean), "median_mhz": Column("median", _mean),
+    "max_mhz": Column("max", _mean),
+    "drift": Column("drift", lambda value: f"{100 * value:+.2f} %"),
+}  # fmt: skip
+
+
+def render(service: Service, asked: Request) -> html.Div:
+    """The page for one capture and window."""
+    key, window = asked.capture, asked.window
+    timeline = service.timeline(key)
+    busy = service.occupancy(key, window)
+    cost, turns = service.budget(key, window), service.overlap(key, window)
+    totals = service.bubbles(key, window).totals
+    clock = service.clock(key)
+    children: list[Any] = [
+        subtitle(timeline, window),
+        verdict(quality_of(timeline)),
+        notes(timeline.notes, busy.notes, cost.notes, turns.notes),
+        html.H2("Occupancy: cycles in which a pipe executes, of the window's cycles"),
+        tiles(busy.rows),
+        _csv("occupancy"),
+        html.H2("Budget: what an iteration asks of the pipes, and the bound"),
+    ]
+    if len(cost.simds) and cost.simds["matrix_cycles"].notna().any():
+        children.append(graph("budget", budget_bars(cost.simds, asked.dark)))
+    children.append(table("bounds", cost.simds, _BUDGET, "bounds"))
+    children.append(html.H2("Why the matrix pipe is idle, share of the window"))
+    if len(totals) and totals["matrix_idle_cycles"].any():
+        children.append(graph("idle", idle_bars(totals, asked.dark)))
+    else:
+        children.append(html.P("No idle cycle is known here.", className="note empty"))
+    children += [
+        html.H2("Do the waves take turns?"),
+        table("overlap", turns.simds, _OVERLAP, "overlap"),
+        html.H2("Shader clock"),
+        table("clock", clock.rows, _CLOCK, "clock")
+        if len(clock.rows)
+        else html.P("The trace has no two realtime points: no clock.", className="note empty"),
+    ]
+    line = command(service, key, "check occupancy budget bubbles overlap clock", window)
+    return page("Overview", children, line)
+
+
+def verdict(found: Any) -> html.Div:
+    """The quality verdict: sign, word, reasons, remedies."""
+    reasons = [
+        html.Li([finding.reason, html.Em(f" → {finding.remedy}") if finding.remedy else ""])
+        for finding in found.reasons
+    ]
+    return html.Div(
+        [html.Strong(f"{_SIGNS[found.verdict]} Quality: {found.verdict}"), html.Ul(reasons)],
+        className=f"verdict {found.verdict.replace(' ', '-')}", id="verdict",
+    )  # fmt: skip
+
+
+def tiles(rows: Any) -> html.Div:
+    """One tile a SIMD: matrix and vector occupancy with window and denominator."""
+    if not len(rows):
+        return html.P("No traced wave: nothing to measure.", className="note empty")
+    return html.Div(
+        [_tile(record) for record in rows.to_dict("records")],
+        className="tiles" + (" many" if len(rows) > 16 else ""), id="tiles",
+    )  # fmt: skip
+
+
+def _tile(row: dict[str, Any]) -> html.Div:
+    cycles = row["window_cycles"]
+
+    def share(name: str) -> str:
+        value = row[name]
+        return "-" if value is None or value != value or not cycles else percent(value / cycles)
+
+    bars = [
+        html.Div(
+            [html.Span(name), html.B(percent(row[f"{name}_occupancy"])), _bar(row, name)],
+            className="measure",
+        )
+        for name in ("matrix", "vector")
+    ]
+    return html.Div(
+        [
+            html.H3(f"SE {row['se']} · SIMD {row['simd']} · dispatch {row['dispatch']}"),
+            *bars,
+            html.P(f"both {share('overlap_cycles')} · neither {share('neither_cycles')}"),
+            html.P(
+                f"of {number(cycles)} cycles, window {row['window']} "
+                f"({number(row['start'])} to {number(row['end'])}) · {row['waves']} waves · "
+                f"{number(row['mfma'])} MFMA",
+                className="note",
+            ),
+        ],
+        className="tile",
+    )
+
+
+def _bar(row: dict[str, Any], name: str) -> html.Div:
+    value = row[f"{name}_occupancy"]
+    known = value is not None and value == value
+    style = {"width": f"{100 * value:.2f}%" if known else "0"}
+    return html.Div(html.Div(style=style, className=name), className="bar")
+
+
+def _csv(name: str) -> html.Div:
+    return html.Div(html.Button("CSV", **{"data-csv": name}), className="foot")

@@ -1,0 +1,71 @@
+"""Timeline: a frame for the canvas; assets/c_timeline.js draws it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import html
+
+from dashboard.lanes import places
+from dashboard.service import Service
+from dashboard.views.parts import NothingOpen, Request, command, page, subtitle
+from tracekit.analysis.occupancy import no_instructions
+
+_TOOLS = (
+    ("in", "+", "Zoom in (W)"), ("out", "−", "Zoom out (S)"), ("all", "All", "Whole trace (0)"),
+    ("previous", "◀ bubble", "Previous bubble (P)"), ("next", "bubble ▶", "Next bubble (N)"),
+    ("window", "Range → window", "Make the measured range the window of all numbers"),
+)  # fmt: skip
+
+
+def render(service: Service, asked: Request) -> html.Div:
+    """The page for one capture; the browser asks for the data."""
+    timeline = service.timeline(asked.capture)
+    if not places(timeline):
+        raise NothingOpen(no_instructions(timeline))
+    children = [
+        subtitle(timeline, asked.window),
+        details(),
+        canvas(asked.capture, "a", tools=True),
+    ]
+    line = command(service, asked.capture, "bubbles instructions", asked.window)
+    return page("Timeline", children, line)
+
+
+def details() -> html.Div:
+    """Where the timeline tells about what was clicked."""
+    return html.Div(
+        "Click an instruction or a bubble. ? lists the keys.", id="detail", className="detail",
+        **{"aria-live": "polite"},
+    )  # fmt: skip
+
+
+def canvas(key: str, part: str, tools: bool, name: str = "") -> html.Div:
+    """Tools, minimap and lanes of one capture."""
+    bar: list[Any] = [html.Strong(name)] if name else []
+    if tools:
+        bar += [
+            html.Select(className="place", **{"aria-label": "shader engine and dispatch"}),
+            html.Span(className="cu"),
+        ]
+        bar += [
+            html.Button(text, title=hint, **{"data-do": action}) for action, text, hint in _TOOLS
+        ]
+        bar.append(html.Span(className="search-slot"))
+    bar.append(html.Span(className="status", role="status"))
+    label = "Timeline of waves and pipes; W A S D zoom and pan, N and P step through bubbles"
+    return html.Div(
+        [
+            html.Div(bar, className="tools"),
+            html.Canvas(className="minimap", **{"aria-label": "Whole trace"}),
+            html.Div(
+                [
+                    html.Canvas(className="lanes", tabIndex=0, role="img", **{"aria-label": label}),
+                    html.Div(className="tip", hidden=True),
+                ],
+                className="stage",
+            ),
+            html.Div(className="legend"),
+        ],
+        className="timeline", **{"data-timeline": key, "data-part": part},
+    )  # fmt: skip

@@ -1,0 +1,46 @@
+"""``tracekit dashboard``."""
+
+from __future__ import annotations
+
+import click
+
+from tracekit.commands.options import Source, bases, roots, source_options
+from tracekit.errors import TracekitError
+
+
+@click.command("dashboard")
+@source_options
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT",
+              help="Port on 127.0.0.1; a free one by default.")  # fmt: skip
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+def command(source: Source, port: int, no_browser: bool) -> None:
+    """Browse captures in a browser: timeline, bubble map, ISA, comparison of two.
+
+    PATH is a capture or a directory that holds some; with a second PATH both are compared.
+    The server listens on 127.0.0.1 only and offers nothing outside of these paths. On a
+    remote machine the line of ssh that forwards the port is printed. The filters and the
+    options that say how to read hold for every capture.
+    """
+    try:
+        from dashboard.app import create
+        from dashboard.serve import serve
+    except ImportError as error:
+        raise TracekitError(
+            f"the dashboard needs {error.name}: pip install tracekit[dashboard]"
+        ) from None
+    from pathlib import Path
+
+    app = create(
+        [Path(path) for path in source.paths],
+        timing=source.timing,
+        options={
+            "listing": source.listing, "load_base": bases(source.load_base),
+            "arch": source.arch, "source_root": roots(source.source_root),
+            "assume_mfma_cycles": source.assume_mfma_cycles,
+        },
+        filters=source.filters,
+    )  # fmt: skip
+    try:
+        serve(app, port, not no_browser, click.echo)
+    except OSError as error:
+        raise TracekitError(f"port {port}: {error.strerror or error}") from None
