@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tracekit.capture.archive import MemberPath, Place, open_archive
 from tracekit.capture.finding import find
+from tracekit.capture.surroundings import is_decoded_directory
 from tracekit.errors import TracekitError
 
 
@@ -67,8 +68,21 @@ class Library:
         return own[0] if len(own) == 1 else ""
 
     def _inside(self, number: int, path: Path) -> bool:
+        """Whether ``path`` and all that is read along with it lie below the root.
+
+        Read are files of the folder, and files and decoded directories of the one above.
+        """
         root = self.roots[number].resolve()
-        return path.resolve().is_relative_to(root)
+        if not path.resolve().is_relative_to(root):
+            return False
+        if path == self.roots[number] and path.is_file():
+            return True  # named by the user: what lies beside it is read as by any command
+        folder = path if path.is_dir() else path.parent
+        read = _links(folder)
+        if folder.parent.resolve().is_relative_to(root):
+            above = _links(folder.parent)
+            read += [each for each in above if each.is_file() or is_decoded_directory(each)]
+        return all(each.resolve().is_relative_to(root) for each in read)
 
     def _search(self, number: int, root: Path) -> None:
         if root.is_file():
@@ -107,3 +121,11 @@ class Library:
         below = path.name if path == root else path.relative_to(root).as_posix()
         key = f"{number}/{below}"
         self.entries[key] = Entry(key, name, path, place, kind, size)
+
+
+def _links(folder: Path) -> list[Path]:
+    """Symbolic links of a folder."""
+    try:
+        return [each for each in folder.iterdir() if each.is_symlink()]
+    except OSError:
+        return []

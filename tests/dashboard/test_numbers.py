@@ -1,0 +1,182 @@
+"""Every number that a page shows is the command line's, for the same window."""
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from dashboard.views import VIEWS, isa, overview
+from dashboard.views.bubbles import _CAUSES, _SITES
+from dashboard.views.compare import _ROWS
+from dashboard.views.parts import Request
+from tracekit.cli import tracekit
+from tracekit.commands.output import number, percent
+
+WINDOWS = ["steady", "span", "20%:60%"]
+SAMPLE = "pingpong"
+
+
+def cli(*arguments):
+    result = CliRunner().invoke(tracekit, [*map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def printed(samples, name, window, *more, others=()):
+    paths = [samples / each for each in (SAMPLE, *others)]
+    tail = ("--window", window) if window else ()
+    return json.loads(cli(name, *paths, *tail, *more, "--json", "-q"))
+
+
+def texts(component):
+    """All strings of a component tree, in order."""
+    if component is None:
+        return []
+    if isinstance(component, str | int | float):
+        return [str(component)]
+    if isinstance(component, list | tuple):
+        return [text for each in component for text in texts(each)]
+    return texts(getattr(component, "children", None))
+
+
+def find(component, wanted):
+    """Components of a tree for which ``wanted(component)`` holds."""
+    if isinstance(component, list | tuple):
+        return [found for each in component for found in find(each, wanted)]
+    if component is None or isinstance(component, str | int | float):
+        return []
+    own = [component] if wanted(component) else []
+    return own + find(getattr(component, "children", None), wanted)
+
+
+def cells(page, name):
+    """Rows of the table ``name`` as texts."""
+    (table,) = find(page, lambda c: getattr(c, "id", None) == f"table-{name}")
+    rows = find(table, lambda c: type(c).__name__ == "Tr")
+    return [["".join(texts(cell)) for cell in row.children] for row in rows[1:]]
+
+
+def expected(rows, columns, missing=()):
+    return [
+        [c.text(row[n] if row.get(n) is not None else float("nan")) for n, c in columns.items()
+         if n in row]
+        for row in rows
+    ]  # fmt: skip
+
+
+def view(service, name, window, new=""):
+    return VIEWS[name](service, Request(name, f"0/{SAMPLE}", new, window))
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("name", ["occupancy", "budget", "bubbles", "overlap"])
+def test_csv_tables_equal_the_commands(client, samples, name, window):
+    answer = client.get(
+        "/tk/table.csv", headers={"Host": "localhost"},
+        query_string={"capture": f"0/{SAMPLE}", "name": name, "window": window},
+    )  # fmt: skip
+    mine = list(csv.reader(io.StringIO(answer.get_data(as_text=True))))
+    line = cli(name, samples / SAMPLE, "--window", window, "--csv", "-q")
+    theirs = list(csv.reader(io.StringIO(line)))
+    assert mine == theirs
+    assert len(mine) > 1
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_tiles_equal_tracekit_occupancy(service, samples, window):
+    page = view(service, "overview", window)
+    tiles = find(page, lambda c: getattr(c, "className", None) == "tile")
+    rows = printed(samples, "occupancy", window)["rows"]
+    assert len(tiles) == len(rows) == 4
+    for tile, row in zip(tiles, rows, strict=True):
+        text = " ".join(texts(tile))
+        for part in (
+            f"matrix {percent(row['matrix_occupancy'])}",
+            f"vector {percent(row['vector_occupancy'])}",
+            f"both {percent(row['overlap_cycles'] / row['window_cycles'])}",
+            f"neither {percent(row['neither_cycles'] / row['window_cycles'])}",
+            f"of {number(row['window_cycles'])} cycles, window {row['window']}",
+            f"{number(row['mfma'])} MFMA",
+        ):
+            assert part in text
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_overview_tables_equal_the_commands(service, samples, window):
+    page = view(service, "overview", window)
+    simds = printed(samples, "budget", window)["simds"]
+    assert cells(page, "bounds") == expected(simds, overview._BUDGET)
+    simds = printed(samples, "overlap", window)["simds"]
+    assert cells(page, "overlap") == expected(simds, overview._OVERLAP)
+    assert cells(page, "clock") == expected(printed(samples, "clock", "")["rows"], overview._CLOCK)
+    verdict = printed(samples, "check", "")["verdict"]
+    assert f"Quality: {verdict}" in " ".join(texts(page))
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_bars_equal_the_commands(service, samples, window):
+    page = view(service, "overview", window)
+    figures = {c.id: c.figure for c in find(page, lambda c: type(c).__name__ == "Graph")}
+    simds = printed(samples, "budget", window)["simds"]
+    bars = {trace.name.split(" ")[0]: list(trace.x) for trace in figures["graph-budget"].data}
+    for name in ("matrix", "vector", "bound"):
+        assert bars[name] == [row[f"{name}_cycles"] for row in simds]
+    totals = printed(samples, "bubbles", window)["totals"]
+    assert figures["graph-idle"].data
+    for trace in figures["graph-idle"].data:
+        cause = trace.name.split(" ")[1]
+        assert list(trace.customdata) == [row[f"{cause}_cycles"] for row in totals]
+        assert list(trace.x) == pytest.approx(
+            [100 * row[f"{cause}_cycles"] / row["window_cycles"] for row in totals]
+        )
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_bubble_page_equals_tracekit_bubbles(service, samples, window):
+    page, told = view(service, "bubbles", window), printed(samples, "bubbles", window, "--map")
+    first = told["totals"][0]
+    shown = {row[1]: row[2:4] for row in cells(page, "causes")}
+    assert shown == {
+        name.removesuffix("_cycles"): [number(value), percent(value / first["window_cycles"])]
+        for name, value in first.items()
+        if name.removesuffix("_cycles") in shown
+    }
+    idle = sum(int(row[0].replace(",", "")) for row in shown.values())
+    assert idle == first["matrix_idle_cycles"]
+    assert cells(page, "sites") == expected(told["sites"][:40], _SITES)
+    maps = {c.id: c.figure.data[0] for c in find(page, lambda c: type(c).__name__ == "Graph")}
+    for cell in told["by_time"]:
+        column = list(maps["graph-time"].x).index(cell["time"])
+        share = maps["graph-time"].z[cell["simd"]][column]
+        if cell["window_cycles"]:
+            assert share == pytest.approx(100 * cell["idle_cycles"] / cell["window_cycles"])
+    assert _CAUSES["cycles"].text is number
+
+
+@pytest.mark.parametrize("window", ["steady", "span"])
+def test_isa_equals_tracekit_hotspots_and_bubbles(service, samples, window):
+    rows = isa.records(service, f"0/{SAMPLE}", window)
+    told = printed(samples, "hotspots", "")["rows"]
+    for name in ("hits", "latency_cycles", "stall_cycles", "idle_cycles", "matrix_cycles"):
+        assert [row[name] for row in rows] == [row[name] for row in told]
+    assert [row["instruction"] for row in rows] == [row["instruction"] for row in told]
+    bubbles = printed(samples, "bubbles", window)["rows"]
+    placed = sum(b["cycles"] for b in bubbles if b["start"] >= 0 and b["after_vaddr"] >= 0)
+    assert sum(row["bubble_cycles"] for row in rows) == placed
+
+
+def test_compare_equals_tracekit_compare(service, samples):
+    page = view(service, "compare", "steady", "0/lockstep")
+    told = printed(samples, "compare", "steady", others=["lockstep"])["rows"]
+    names = [name for name in _ROWS if name not in ("relative_percent", "noise")]
+    at = [list(_ROWS).index(name) for name in names]
+    shown = [[row[i] for i in at] for row in cells(page, "compare")]
+    assert shown == expected([r for r in told if r["se"] < 0], {n: _ROWS[n] for n in names})
+
+
+def test_the_copied_command_names_capture_and_window(service, samples):
+    page = view(service, "bubbles", "span")
+    wanted = f"tracekit bubbles {samples / SAMPLE} --window span"
+    assert getattr(page, "data-command") == wanted
