@@ -23,9 +23,9 @@ def occupied(folder):
     return rows.matrix_occupancy.to_numpy()
 
 
-def record(tmp_path, variant, **overrides):
+def record(tmp_path, variant, data="sink", **overrides):
     parameters = Parameters(overrides=overrides)
-    trace.record(Options.parse(variant), LENGTH, tmp_path / "t", parameters=parameters)
+    trace.record(Options.parse(variant), LENGTH, tmp_path / "t", data, parameters)
     return occupied(tmp_path / "t")
 
 
@@ -59,6 +59,10 @@ def test_steady_occupancy(tmp_path, variant, low, high):
 )
 def test_each_unmeasured_rate_alone_leaves_87_percent(tmp_path, overrides):
     assert record(tmp_path, "lean_ashr", **overrides).min() >= 0.87
+
+
+def test_a_rescale_in_nearly_every_block_costs_a_sixth(tmp_path):
+    assert record(tmp_path, "lean_ashr", "gaussian").min() >= 0.82
 
 
 def test_the_two_waves_take_turns(tmp_path):

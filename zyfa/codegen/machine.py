@@ -41,6 +41,7 @@ class Machine:
         self.k_load = v.take("k_load")
         self.coefficient = v.take("coefficient", 2, 2)
         self.bias = [v.take(f"bias{i}", 2, 2) for i in range(2)]
+        self.alpha = v.take("alpha", 2, 2)
         self.log2_scale = v.take("log2_scale")
         self.bias_slope = v.take("bias_slope")
         self.bias_origin = v.take("bias_origin")

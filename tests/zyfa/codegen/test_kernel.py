@@ -69,6 +69,25 @@ def test_no_padding_in_the_element_work():
     assert between == {"v_fma_f32", "v_ashr_pk_u8_i32"}
 
 
+@pytest.mark.parametrize("options", QUICK, ids=lambda o: o.name)
+def test_a_rescale_multiplies_outputs_last_and_joins_before_the_barrier(options):
+    lines = program(options)
+    paths = [i for i, x in enumerate(lines) if isinstance(x, Label) and "rescale" in x.name]
+    assert len(paths) == 3  # the loop and the two diagonal blocks
+    for first in paths:
+        length = next(i for i, x in enumerate(lines[first:]) if str(x).startswith("  s_branch"))
+        path = [x for x in lines[first : first + length] if isinstance(x, Instruction)]
+        assert [x.mnemonic for x in path[-32:]] == ["v_pk_mul_f32"] * 32
+        written = [unit for x in path[-32:] for unit in sorted(x.writes)]
+        assert len(set(written)) == 64
+        names = Counter(x.mnemonic for x in path[:-32])
+        assert names["v_pk_mul_f32"] == 0
+        assert names["v_ashr_pk_u8_i32"] == (32 if options.softmax == "lean_ashr" else 0)
+        back = lines[first + length].operands[0]
+        at = next(i for i, x in enumerate(lines) if isinstance(x, Label) and x.name == back)
+        assert [lines[at + i].mnemonic for i in (1, 2)] == ["s_waitcnt", "s_barrier"]
+
+
 def test_operands_are_read_three_matrix_instructions_ahead():
     body = loop_body(Options())
     read_at, index = {}, 0

@@ -43,16 +43,17 @@ def peaks(k: Machine) -> list[Line]:
     ]
 
 
-def exponents(k: Machine, fill: list[Line]) -> list[Line]:
-    """Scale byte and element addends of both halves from peak and m; sets VCC where lazy fails.
+def exponents(k: Machine, fill: list[Line], outgrown: bool = True) -> list[Line]:
+    """Scale byte and element addends of both halves from peak and m.
 
     excess = peak - m; e = 8 - ceil(excess); scale byte 127 - e; addend = e - m in the units of the
-    conversion. `fill` goes where the swap needs two slots.
+    conversion. `fill` goes where the swap needs two slots. `outgrown`: set VCC where lazy fails.
     """
     addend, other = k.bias[0][0], k.bias[1][0]
+    check = compare("v_cmp_lt_f32", VCC, LAZY_THRESHOLD, k.excess).noted("outgrown by 0.125?")
     return [
         op("v_sub_f32_e64", k.excess, k.peak, k.m),
-        compare("v_cmp_lt_f32", VCC, LAZY_THRESHOLD, k.excess).noted("outgrown by 0.125?"),
+        *([check] if outgrown else []),
         op("v_max_f32", k.excess, LOWEST_EXCESS, k.excess),
         op("v_ceil_f32_e64", k.excess, k.excess),
         op("v_add_f32", k.scale, SCALE_MAGIC, k.excess),

@@ -82,10 +82,10 @@ def matrix_phase(k: Machine, with_qk: bool, count: bool = False) -> list[Line]:
 def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = True) -> list[Line]:
     """X(i): scores to P, the next operands on their way, then the barrier.
 
-    `rare` collects the out-of-line rescale path. `mask`: "", "first" or "last" diagonal block.
+    `rare` collects the out-of-line path with a rescale, which has elements of its own.
+    `mask`: "", "first" or "last" diagonal block.
     """
     marked = k.options.markers == "on"
-    gap = [barrier()] if k.options.schedule == "gap" else []
     enter, back = k.label("rescale"), k.label("scaled")
     moves = load.move_reads(k)
     lines: list[Line] = [
@@ -98,16 +98,31 @@ def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = 
         *softmax.exponents(k, moves[:2]),
         *moves[2:],
         softmax.lazy_branch(enter),
+        *probabilities(k, with_qk),
         Label(back),
+        wait(vmcnt=0, lgkmcnt=0),
+        *markers.leave(marked),
+        barrier(),
     ]
     rare += [
         Label(enter),
         *markers.enter("rescale", marked),
-        *rescale.path(k, back)[:-1],
+        *rescale.scalars(k),
+        *markers.leave(marked),
+        *probabilities(k, with_qk),
+        *markers.enter("rescale", marked),
+        *rescale.outputs(k),
         *markers.leave(marked),
         control("s_branch", back),
     ]
-    # The first operands of M, read where their latency is hidden and no burst fills the LDS queue.
+    return lines
+
+
+def probabilities(k: Machine, with_qk: bool) -> list[Line]:
+    """The elements of X, and the first operands of M read among them."""
+    gap = [barrier()] if k.options.schedule == "gap" else []
+    lines: list[Line] = []
+    # Read where their latency is hidden and no burst fills the LDS queue.
     places = READ_PLACES[k.options.schedule]
     reads = dict(zip(places, prefetch(k, matrix_steps(k, with_qk)), strict=True))
     if gap:
@@ -117,11 +132,6 @@ def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = 
         if not gap:
             lines += softmax.multiply_add(k, tile, group)
         lines += softmax.convert(k, tile, group)
-    lines += [
-        wait(vmcnt=0, lgkmcnt=0),
-        *markers.leave(marked),
-        barrier(),
-    ]
     return lines
 
 
