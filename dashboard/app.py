@@ -60,6 +60,9 @@ def create(
             return [VIEWS[asked.view](service, asked)]
         except TracekitError as error:
             return [failure(str(error), asked)]
+        except Exception as error:  # a page that says so beats one that waits for ever
+            app.logger.exception("view %s", asked.view)
+            return [failure(f"internal error: {type(error).__name__}: {error}", asked)]
 
     return app
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ class Lane:
     """
 
     name: str
-    group: str  # slot, matrix, vector, bubbles, scope, clock
+    group: str  # slot, matrix, vector, bubbles, scope, counter, clock
     simd: int
     slot: int
     start: Array
@@ -39,6 +40,12 @@ class Lane:
     row: NDArray[np.int32]
     index: NDArray[np.int32]
     texts: tuple[str, ...] = ()
+    level: NDArray[np.uint8] | None = None  # height of each interval, 255 the lane's
+
+    @cached_property
+    def reach(self) -> Array:
+        """Latest end up to each interval: ends are not sorted where intervals overlap."""
+        return np.maximum.accumulate(self.end)
 
     @classmethod
     def of(
@@ -102,6 +109,7 @@ def _lanes(timeline: Timeline, service: Service, key: str, place: Place) -> Iter
             "vector pipe", "vector", simd.simd, -1, start, end,
             np.full(len(vector), Pipe.VECTOR), simd.row[vector], simd.rows[vector],
         )  # fmt: skip
+    yield from _counters(timeline, place[0])
     table = service.clock(key).intervals
     table = table[table["se"] == place[0]]
     if len(table):
@@ -111,6 +119,28 @@ def _lanes(timeline: Timeline, service: Service, key: str, place: Place) -> Iter
             "shader clock", "clock", -1, -1, table["start"].to_numpy(), table["end"].to_numpy(),
             np.full(len(table), palette.CLOCK), none, np.arange(len(table)), texts,
         )  # fmt: skip
+
+
+def _counters(timeline: Timeline, se: int) -> Iterator[Lane]:
+    """One lane a counter: what each sample counted since the one before it."""
+    table, names = timeline.counters, timeline.counter_names
+    table = table[table["se"] == se]
+    for (cu, bank), group in table.groupby(["cu", "bank"], sort=True):
+        time = group["time"].to_numpy()
+        for column in range(4):
+            value = group[f"c{column}"].to_numpy()
+            if len(time) < 2 or not value.any():
+                continue
+            number = 4 * int(bank) + column
+            name = names[number] if number < len(names) else f"counter {number}"
+            level = np.ceil(255 * value[1:] / max(int(value[1:].max()), 1)).astype(np.uint8)
+            many = len(time) - 1
+            yield Lane(
+                f"{name} CU {cu}", "counter", -1, number, time[:-1], time[1:],
+                np.full(many, palette.COUNTER, np.uint8), np.full(many, -1, np.int32),
+                np.arange(many, dtype=np.int32),
+                tuple(f"{v:,}" for v in value[1:].tolist()), level,
+            )  # fmt: skip
 
 
 def row_kinds(listing: Listing) -> NDArray[np.uint8]:

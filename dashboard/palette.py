@@ -17,8 +17,9 @@ KINDS = (
     ("s_waitcnt", "#7b8794", "dots"), ("s_barrier", "#0072b2", "cross"),
     ("s_nop", "#b79f6d", "hatch"), ("unknown", "#666a73", "cross"), ("scope", "#7f6fd1", "solid"),
     ("clock", "#4c9f9f", "solid"), ("wave resident", "#8884", "solid"),
+    ("counter", "#b07aa1", "solid"),
 )  # fmt: skip
-STALL, WAIT, BARRIER, NOP, UNKNOWN, SCOPE, CLOCK, RESIDENT = range(7, 15)
+STALL, WAIT, BARRIER, NOP, UNKNOWN, SCOPE, CLOCK, RESIDENT, COUNTER = range(7, 16)
 #: Kind of the first cause; the others follow in the order of CAUSES.
 FIRST_CAUSE = 16
 #: colour, pattern, two letters; in the order of CAUSES.

@@ -13,8 +13,9 @@ from flask import Flask, Response, jsonify, request
 from dashboard import palette
 from dashboard.detail import pack
 from dashboard.lanes import Place, bubble_lanes, places, waves_and_pipes
-from dashboard.lookup import find, instruction, iteration_starts, next_bubble
+from dashboard.lookup import find, instruction, iteration_starts, matching_rows, next_bubble
 from dashboard.service import Service
+from dashboard.sources import excerpts
 from dashboard.tables import TABLES
 from tracekit.analysis.window import DEFAULT
 from tracekit.errors import TracekitError
@@ -48,6 +49,7 @@ def add_routes(server: Flask, service: Service) -> None:
     route("/tk/find", _find)
     route("/tk/bubble", _bubble)
     route("/tk/iterations", _iterations)
+    route("/tk/source", _source)
     route("/tk/progress", _progress)
     route("/tk/table.csv", _table)
 
@@ -93,19 +95,20 @@ def _lanes(service: Service) -> Response:
             lanes += bubble_lanes(service, key, place, window)
         except TracekitError as error:
             note = str(error)
-    begin = min((int(lane.start[0]) for lane in lanes if len(lane.start)), default=0)
-    end = max((int(lane.end.max()) for lane in lanes if len(lane.end)), default=1)
+    own = [lane for lane in lanes if lane.simd >= 0 and len(lane.start)]
+    begin = min((int(lane.start[0]) for lane in own), default=0)
+    end = max((int(lane.end.max()) for lane in own), default=1)
     first, last = _number("from", begin), _number("to", end)
     if last <= first:
         raise BadRequest("the window of the timeline is empty")
     pixels = min(max(_number("pixels", 1400), 1), MOST_PIXELS)
     waves = service.timeline(key).waves
-    own = waves[(waves["se"] == place[0]) & (waves["dispatch"] == place[1])]
+    there = waves[(waves["se"] == place[0]) & (waves["dispatch"] == place[1])]
     more = {
         "begin": begin, "end": end, "place": place, "note": note,
         "places": places(service.timeline(key)), "looks": palette.looks(),
-        "mhz": service.clock(key).mhz, "cu": sorted(set(own["cu"].tolist())),
-        "waves": own[["simd", "slot", "wave", "begin", "end"]].to_numpy().tolist()[:4096],
+        "mhz": service.clock(key).mhz, "cu": sorted(set(there["cu"].tolist())),
+        "waves": there[["simd", "slot", "wave", "begin", "end"]].to_numpy().tolist()[:4096],
     }  # fmt: skip
     return Response(pack(lanes, first, last, pixels, more), mimetype="application/octet-stream")
 
@@ -120,6 +123,13 @@ def _names(service: Service) -> Response:
 
 def _instruction(service: Service) -> Response:
     return jsonify(instruction(service.timeline(_text("capture")), _number("index")))
+
+
+def _source(service: Service) -> Response:
+    """By address, never by path: the listing alone says what files a line comes from."""
+    key = _text("capture")
+    rows = matching_rows(service.timeline(key), _text("pc"))
+    return jsonify({"frames": excerpts(service, key, int(rows[0])) if len(rows) else []})
 
 
 def _find(service: Service) -> Response:

@@ -86,11 +86,11 @@ tk.plots = function (tries = 0) {
 };
 
 tk.grid = function (tries = 0) {
-  if (!document.getElementById("isa")) return;
+  if (!document.getElementById("source")) return; // the grid itself is loaded later
   let api = null;
   try { api = window.dash_ag_grid && dash_ag_grid.getApi("isa"); } catch { api = null; }
-  if (!api) {
-    if (tries < 100) setTimeout(() => tk.grid(tries + 1), 100);
+  if (!api || api.isDestroyed() || !api.getDisplayedRowCount()) { // the rows come after the grid
+    if (tries < 600) setTimeout(() => tk.grid(tries + 1), 100);
     return;
   }
   tk.api = api;
@@ -132,11 +132,31 @@ tk.source = function (row) {
     item.textContent = frame;
     list.append(item);
   }
+  if (stack.length && row.pc) tk.sourceText(row.pc, list);
   if (row.pc && row.hits > 0) {
     const button = add("button", "Show in the timeline");
     button.id = "to-timeline";
     button.addEventListener("click", () => tk.follow(row.pc));
   } else add("p", "Not executed by a traced wave.").className = "note";
+};
+
+// The lines of the files under each frame, where the server may read them.
+tk.sourceText = async function (pc, list) {
+  const got = await tk.json("source", { capture: tk.state.a, pc }).catch(() => ({ frames: [] }));
+  if (!list.isConnected) return;
+  got.frames.forEach((frame, n) => {
+    const item = list.children[n], at = Number(frame.frame.split(":").pop());
+    const text = document.createElement(frame.lines.length ? "pre" : "p");
+    text.className = frame.lines.length ? "text" : "note";
+    if (!frame.lines.length) text.textContent = frame.note;
+    frame.lines.forEach((line, i) => {
+      const one = document.createElement("div");
+      one.textContent = `${String(frame.first + i).padStart(5)}  ${line}`;
+      if (frame.first + i === at) one.className = "here";
+      text.append(one);
+    });
+    item.append(text);
+  });
 };
 
 tk.follow = async function (pc) {

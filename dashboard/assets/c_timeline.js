@@ -2,8 +2,10 @@
 "use strict";
 (function () {
   const GUTTER = 132, RULER = 22, GAP = 8;
-  const HEIGHT = { slot: 22, scope: 16, matrix: 20, vector: 20, bubbles: 20, clock: 16 };
-  const ORDER = { slot: 0, scope: 0, matrix: 1, vector: 2, bubbles: 3, clock: 9 };
+  const HEIGHT = { slot: 22, scope: 16, matrix: 20, vector: 20, bubbles: 20, counter: 26, clock: 16 };
+  const ORDER = { slot: 0, scope: 0, matrix: 1, vector: 2, bubbles: 3, counter: 8, clock: 9 };
+  const GROUPS = { slot: "wave slots", scope: "marker scopes", matrix: "matrix pipe", vector: "vector pipe",
+    bubbles: "matrix idle", counter: "counters", clock: "shader clock" };
 
   // Answer of the binary route (dashboard/detail.py describes it).
   function unpack(buffer) {
@@ -113,6 +115,7 @@
         if (this.whole.note) this.status.textContent = this.whole.note;
       } catch (error) { this.status.textContent = error.message; }
       this.legend();
+      this.groups();
       this.size();
       this.moved();
       if (tk.state.i && this.part === "a") this.select(Number(tk.state.i), true);
@@ -155,10 +158,34 @@
       }
     }
 
+    // Boxes that hide groups of lanes; the choice is part of the link.
+    groups() {
+      const box = this.root.querySelector(".groups");
+      if (!box) return;
+      const there = new Set(this.whole.lanes.map((lane) => lane.group));
+      box.replaceChildren();
+      for (const group of Object.keys(GROUPS)) {
+        if (!there.has(group)) continue;
+        const label = document.createElement("label"), check = document.createElement("input");
+        check.type = "checkbox";
+        check.dataset.group = group;
+        check.checked = !(tk.state.l || "").split(",").includes(group);
+        check.addEventListener("change", () => {
+          const hidden = [...box.querySelectorAll("input:not(:checked)")].map((each) => each.dataset.group);
+          tk.set({ l: hidden.join(",") });
+          tk.timelines.forEach((line) => { line.size(); line.draw(); });
+        });
+        label.append(check, ` ${GROUPS[group]}`);
+        box.append(label);
+      }
+    }
+
     layout() {
       let y = RULER, simd = null;
       this.rows = [];
+      const hidden = (tk.state.l || "").split(",");
       for (const lane of this.tile.lanes) {
+        if (hidden.includes(lane.group)) continue;
         if (lane.simd !== simd) { y += GAP; simd = lane.simd; }
         const h = HEIGHT[lane.group];
         this.rows.push({ lane, y, h });
@@ -195,8 +222,8 @@
     async refine() {
       const span = this.t1 - this.t0, tile = this.tile;
       const fine = tile.last - tile.first <= 3.6 * span || tile.exact;
-      if (tile !== this.whole && fine && tile.first <= this.t0 && tile.last >= this.t1) return;
       const w = this.whole;
+      if (fine && tile.first <= Math.max(this.t0, w.begin) && tile.last >= Math.min(this.t1, w.end)) return;
       const from = Math.max(w.begin - 1, this.t0 - span), to = Math.min(w.end + 1, this.t1 + span);
       if (to <= from) return;
       if (this.abort) this.abort.abort();
@@ -204,6 +231,7 @@
       try {
         const share = (to - from) / span;
         this.tile = await this.fetch(from, to, Math.round(this.pixels() * share), 1);
+        this.layout();
         this.draw();
       } catch (error) { if (error.name !== "AbortError") this.status.textContent = error.message; }
     }
@@ -278,7 +306,7 @@
       const look = this.whole.looks[kind];
       let text = look.code;
       if (lane.group === "bubbles") text = b - a > 100 ? `${look.code} ${look.name}` : look.code;
-      else if (lane.texts.length) text = lane.texts[lane.index[i]] || "";
+      else if (lane.texts.length) text = lane.texts[i] || "";
       else if (kind === 7) text = b - a > 40 ? "refused" : "";
       else if (this.names && lane.row[i] >= 0 && b - a > 24) text = this.names.text[lane.row[i]].split(" ")[0];
       if (!text || b - a < 15) return;
@@ -403,8 +431,8 @@
       this.tip.hidden = !at;
       if (!at) return;
       const { lane, i } = at, look = this.whole.looks[lane.kind[i]];
-      const name = this.names && lane.row[i] >= 0 ? this.names.text[lane.row[i]] : lane.texts[lane.index[i]] || look.meaning || "";
-      const merged = lane.fill[i] < 255 ? ", several: zoom in" : "";
+      const name = this.names && lane.row[i] >= 0 ? this.names.text[lane.row[i]] : lane.texts[i] || look.meaning || "";
+      const merged = lane.fill[i] < 255 && lane.group !== "counter" ? ", several: zoom in" : "";
       this.tip.textContent = `${look.code ? look.code + " " : ""}${look.name}${merged} · ${tk.count(lane.start[i] + this.tile.first)} + ${tk.count(lane.end[i] - lane.start[i])} cycles${name ? " · " + name : ""}`;
       this.tip.style.left = `${Math.min(event.offsetX + 14, this.canvas.clientWidth - 320)}px`;
       this.tip.style.top = `${event.offsetY + 16}px`;
@@ -515,7 +543,7 @@
       }, { passive: false });
       c.addEventListener("pointerdown", (e) => {
         if (!this.whole) return;
-        c.focus();
+        c.focus({ preventScroll: true }); // else the lanes move under the pointer
         c.setPointerCapture(e.pointerId);
         drag = { x: e.offsetX, t: this.time(e.offsetX), pan: e.shiftKey || e.button === 1, t0: this.t0, t1: this.t1, far: false };
       });

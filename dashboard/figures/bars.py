@@ -67,6 +67,7 @@ def idle_bars(totals: Any, dark: bool) -> go.Figure:
     )  # fmt: skip
     figure.update_layout(
         barmode="stack",
+        showlegend=True,
         uniformtext={"minsize": 9, "mode": "hide"},
         xaxis_title="matrix pipe idle, % of the window",
     )

@@ -52,6 +52,8 @@ def canvas(key: str, part: str, tools: bool, name: str = "") -> html.Div:
             html.Button(text, title=hint, **{"data-do": action}) for action, text, hint in _TOOLS
         ]
         bar.append(html.Span(className="search-slot"))
+        lanes = [html.Summary("lanes"), html.Div(className="groups")]
+        bar.append(html.Details(lanes, className="menu"))
     bar.append(html.Span(className="status", role="status"))
     label = "Timeline of waves and pipes; W A S D zoom and pan, N and P step through bubbles"
     return html.Div(
