@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from dashboard.guard import protect
 from dashboard.library import Library
 from dashboard.routes import add_routes
 from dashboard.service import Service
+from dashboard.tree import lighten
 from dashboard.views import VIEWS
 from dashboard.views.parts import Request, failure
 from tracekit.errors import TracekitError
@@ -50,6 +52,7 @@ def create(
     protect(app.server)
     add_routes(app.server, service)
     app.layout = _frame(_start(library))
+    renders = count()
 
     @app.callback(Output("content", "children"), Input("request", "data"))
     def render(data: dict[str, str] | None) -> Any:
@@ -57,12 +60,13 @@ def create(
             raise PreventUpdate
         asked = Request.of(data)
         try:
-            return [VIEWS[asked.view](service, asked)]
+            page = VIEWS[asked.view](service, asked)
         except TracekitError as error:
-            return [failure(str(error), asked)]
+            page = failure(str(error), asked)
         except Exception as error:  # a page that says so beats one that waits for ever
             app.logger.exception("view %s", asked.view)
-            return [failure(f"internal error: {type(error).__name__}: {error}", asked)]
+            page = failure(f"internal error: {type(error).__name__}: {error}", asked)
+        return [html.Div(lighten(page), **{"data-render": str(next(renders))})]
 
     return app
 

@@ -59,7 +59,20 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "T") tk.actions.theme();
 });
 
+// An element of a page that was sent as data (dashboard/tree.py).
+tk.grow = function (node) {
+  if (typeof node === "string") return document.createTextNode(node);
+  const [tag, attributes, children] = node, made = document.createElement(tag);
+  for (const name in attributes) made.setAttribute(name, attributes[name]);
+  made.append(...children.map(tk.grow));
+  return made;
+};
+
 tk.mounted = function () {
+  const root = document.querySelector("#content > [data-render]");
+  if (!root || root.dataset.render === tk.rendered) return;
+  tk.rendered = root.dataset.render;
+  root.querySelectorAll("[data-tree]").forEach((each) => each.replaceChildren(tk.grow(JSON.parse(each.dataset.tree))));
   tk.busy(false);
   tk.timelines = [];
   document.querySelectorAll("[data-timeline]").forEach((root) => {
@@ -171,7 +184,7 @@ tk.follow = async function (pc) {
   const content = document.getElementById("content");
   if (!content || !window.dash_clientside || !window.dash_clientside.set_props) return setTimeout(start, 30);
   tk.input(document.getElementById("window-slot"), { id: "window", list: "windows", "aria-label": "window" });
-  new MutationObserver(() => tk.mounted()).observe(content, { childList: true });
+  new MutationObserver(() => tk.mounted()).observe(content, { childList: true, subtree: true, attributeFilter: ["data-render"] });
   const given = JSON.parse(document.getElementById("start").dataset.start);
   tk.state = { ...given, ...tk.read() };
   window.addEventListener("hashchange", () => {

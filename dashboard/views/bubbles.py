@@ -11,7 +11,7 @@ from dashboard.figures.maps import offset_map, time_map
 from dashboard.palette import CAUSE_CODE
 from dashboard.service import Service
 from dashboard.views.parts import Request, command, notes, page, subtitle, table
-from tracekit.analysis.bubbles import SHORT
+from tracekit.analysis.bubbles import MINIMUM, SHORT
 from tracekit.analysis.causes import CAUSES, MEANINGS, SimdCauses
 from tracekit.analysis.iterations import fold
 from tracekit.commands.output import Column, number, percent
@@ -41,11 +41,12 @@ def render(service: Service, asked: Request) -> html.Div:
     found, result = service.causes(key, window), service.bubbles(key, window)
     chosen = _chosen(found.simds, asked)
     children: list[Any] = [
-        subtitle(timeline, window), notes(found.notes), _filters(found.simds, chosen, asked)
+        subtitle(timeline, window), notes(found.notes)
     ]  # fmt: skip
     if chosen is None:
         children.append(html.P("No SIMD with known matrix costs.", className="note empty"))
         return page("Bubble map", children, command(service, key, "bubbles", window))
+    children.append(_filters(found.simds, chosen, asked))
     cause = asked.cause if asked.cause in CAUSES else ""
     cells = _of(service.by_offset(key, window), chosen)
     children.append(html.H2("Iteration × offset: what comes back every time is a vertical line"))
@@ -59,6 +60,7 @@ def render(service: Service, asked: Request) -> html.Div:
     if len(over_time):
         children.append(graph("time", time_map(over_time, cause, asked.dark)))
     rows, sites = _of(result.rows, chosen), result.sites
+    short = rows[rows["cause"] == SHORT]
     rows = rows[rows["cause"] != SHORT].sort_values("cycles", ascending=False, kind="stable")
     if cause:
         rows, sites = rows[rows["cause"] == cause], sites[sites["cause"] == cause]
@@ -67,10 +69,20 @@ def render(service: Service, asked: Request) -> html.Div:
         table("causes", _long(_of(result.totals, chosen)), _CAUSES, "causes"),
         html.H2("Bubbles of this SIMD, largest first"),
         table("bubbles", rows, _ROWS, "bubbles", goto=_goto, limit=40),
+        _short(short),
         html.H2("Bubbles by place, all SIMDs"),
         table("sites", sites, _SITES, "sites", limit=40),
     ]
     return page("Bubble map", children, command(service, key, "bubbles", window))
+
+
+def _short(rows: Any) -> html.P:
+    """What the list leaves out."""
+    cycles = number(int(rows["cycles"].sum()))
+    return html.P(
+        f"Gaps shorter than {MINIMUM} cycles are no bubbles: {cycles} cycles in all.",
+        className="note",
+    )
 
 
 def _name(simd: SimdCauses) -> str:

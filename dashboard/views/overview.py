@@ -13,6 +13,8 @@ from dashboard.views.parts import Request, command, notes, page, subtitle, table
 from tracekit.analysis.quality import quality_of
 from tracekit.commands.output import Column, number, percent
 
+#: SIMDs in a figure at most.
+BARS = 16
 _SIGNS = {"good": "✓", "usable": "!", "do not conclude": "✕"}
 
 
@@ -72,14 +74,17 @@ def render(service: Service, asked: Request) -> html.Div:
         html.H2("Budget: what an iteration asks of the pipes, and the bound"),
     ]
     if len(cost.simds) and cost.simds["matrix_cycles"].notna().any():
-        children.append(graph("budget", budget_bars(cost.simds, asked.dark)))
+        children.append(graph("budget", budget_bars(cost.simds.head(BARS), asked.dark)))
+        children.append(_first(cost.simds, "the table"))
     children.append(table("bounds", cost.simds, _BUDGET, "bounds"))
     children.append(html.H2("Why the matrix pipe is idle, share of the window"))
     if len(totals) and totals["matrix_idle_cycles"].any():
-        children.append(graph("idle", idle_bars(totals, asked.dark)))
+        children.append(graph("idle", idle_bars(totals.head(BARS), asked.dark)))
+        children.append(_first(totals, "the CSV"))
     else:
         children.append(html.P("No idle cycle is known here.", className="note empty"))
     children += [
+        _csv("causes"),
         html.H2("Do the waves take turns?"),
         table("overlap", turns.simds, _OVERLAP, "overlap"),
         html.H2("Shader clock"),
@@ -89,6 +94,13 @@ def render(service: Service, asked: Request) -> html.Div:
     ]
     line = command(service, key, "check occupancy budget bubbles overlap clock", window)
     return page("Overview", children, line)
+
+
+def _first(rows: Any, rest: str) -> html.P:
+    """Says of a figure that it does not show every SIMD."""
+    many = len(rows) > BARS
+    text = f"The first {BARS} of {len(rows):,} SIMDs; {rest} has all." if many else ""
+    return html.P(text, className="note")
 
 
 def verdict(found: Any) -> html.Div:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlencode
 
+import odd_captures as odd
 import pytest
 
 VIEWS = ["overview", "timeline", "bubbles", "isa", "compare", "open"]
@@ -336,6 +337,57 @@ def test_tabs_and_lanes_are_reached_by_the_keyboard(page, address):
     page.locator("canvas.lanes").focus()
     page.keyboard.press("?")
     assert page.locator("#help").is_visible()
+
+
+ODD = {
+    "no_wave": "no wave",
+    "no_mfma": "no MFMA",
+    "one_wave": "1 waves",
+    "many_waves": "128 waves",
+    "many_engines": "SE 31",
+    "missing_source": "1 waves",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_states_are_designed(page, serve, shots, tmp_path, name):
+    getattr(odd, name)(tmp_path / name)
+    address = serve(tmp_path)
+    for view in ("overview", "timeline", "bubbles", "isa"):
+        go(page, address, view=view, a=f"0/{name}")
+        page.wait_for_timeout(500)
+        page.screenshot(path=shots / f"odd-{name}-{view}.png", full_page=True)
+        text = page.locator("#content").inner_text()
+        assert "internal error" not in text
+        assert "NaN" not in text
+        assert "undefined" not in text
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        if view == "overview":
+            assert ODD[name] in text
+
+
+def test_a_missing_source_says_what_to_do(page, serve, tmp_path):
+    odd.missing_source(tmp_path / "odd")
+    go(page, serve(tmp_path), view="isa", a="0/odd", pc="1:0x1700")
+    page.wait_for_selector("#source .note")
+    text = page.locator("#source").inner_text()
+    assert "/build/kernel.py:12" in text
+    assert "--source-root" in text
+
+
+def test_the_source_is_shown_with_its_callers(page, serve, tmp_path):
+    folder = odd.missing_source(tmp_path / "odd")
+    for name, text in (("kernel.py", "def inner(): ..."), ("main.py", "call inner here")):
+        (tmp_path / name).write_text("\n" * 2 + "\n".join([text] * 30))
+    code = folder / "code.json"
+    code.write_text(code.read_text().replace("/build/", f"{tmp_path}/"))
+    go(page, serve(tmp_path), view="isa", a="0/odd", pc="1:0x1700")
+    page.wait_for_selector("#source .here")
+    here = page.locator("#source .here").all_inner_texts()
+    assert [line.split(maxsplit=1) for line in here] == [
+        ["12", "def inner(): ..."],
+        ["3", "call inner here"],
+    ]
 
 
 REAL = {

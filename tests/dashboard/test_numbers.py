@@ -9,13 +9,14 @@ from click.testing import CliRunner
 
 from dashboard.views import VIEWS, isa, overview
 from dashboard.views.bubbles import _CAUSES, _SITES
-from dashboard.views.compare import _ROWS
+from dashboard.views.bubbles import _ROWS as _BUBBLES
+from dashboard.views.compare import _BODIES, _ROWS
 from dashboard.views.parts import Request
 from tracekit.cli import tracekit
 from tracekit.commands.output import number, percent
 
 WINDOWS = ["steady", "span", "20%:60%"]
-SAMPLE = "pingpong"
+SAMPLE = "lockstep"
 
 
 def cli(*arguments):
@@ -155,6 +156,56 @@ def test_the_bubble_page_equals_tracekit_bubbles(service, samples, window):
     assert _CAUSES["cycles"].text is number
 
 
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_bubble_list_equals_tracekit_bubbles(service, samples, window):
+    page, told = view(service, "bubbles", window), printed(samples, "bubbles", window, "--map")
+    first = {name: told["totals"][0][name] for name in ("se", "simd", "dispatch")}
+    own = [row for row in told["rows"] if first.items() <= row.items()]
+    wide = sorted((r for r in own if r["start"] >= 0), key=lambda r: -r["cycles"])[:40]
+    assert [row[:-1] for row in cells(page, "bubbles")] == expected(wide, _BUBBLES)
+    short = sum(row["cycles"] for row in own if row["start"] < 0)
+    assert f"are no bubbles: {number(short)} cycles in all." in " ".join(texts(page))
+    maps = {c.id: c.figure.data[0] for c in find(page, lambda c: type(c).__name__ == "Graph")}
+    heat = maps["graph-offset"]
+    shown = {
+        (row, column): heat.z[i][j]
+        for i, row in enumerate(heat.y) for j, column in enumerate(heat.x)
+        if heat.z[i][j] == heat.z[i][j]
+    }  # fmt: skip
+    assert shown == {
+        (c["iteration"], c["offset"]): pytest.approx(100 * c["idle_cycles"] / c["window_cycles"])
+        for c in told["by_offset"]
+        if first.items() <= c.items() and c["window_cycles"]
+    }
+
+
+def test_what_a_click_tells_equals_tracekit_instructions(client, samples):
+    rows = printed(samples, "instructions", "")["rows"]
+    for index in range(0, len(rows), 97):
+        answer = client.get(
+            "/tk/instruction", headers={"Host": "localhost"},
+            query_string={"capture": f"0/{SAMPLE}", "index": index},
+        ).get_json()  # fmt: skip
+        row = rows[index]
+        assert answer["text"] == row["instruction"]
+        for name in ("se", "cu", "simd", "slot", "wave", "time", "stall", "duration", "vaddr"):
+            assert answer[name] == row[name]
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_the_bubble_stepped_to_equals_tracekit_bubbles(client, samples, step):
+    told = [r for r in printed(samples, "bubbles", "steady")["rows"] if r["start"] >= 0]
+    at = sorted(told, key=lambda r: r["start"])[len(told) // 2]["start"]
+    answer = client.get(
+        "/tk/bubble", headers={"Host": "localhost"},
+        query_string={"capture": f"0/{SAMPLE}", "after": at, "step": step},
+    ).get_json()  # fmt: skip
+    beyond = [r for r in told if (r["start"] - at) * step > 0]
+    wanted = min(beyond, key=lambda r: abs(r["start"] - at))
+    for name in ("start", "cycles", "simd", "cause", "waves", "after", "before", "iteration"):
+        assert answer[name] == wanted[name]
+
+
 @pytest.mark.parametrize("window", ["steady", "span"])
 def test_isa_equals_tracekit_hotspots_and_bubbles(service, samples, window):
     rows = isa.records(service, f"0/{SAMPLE}", window)
@@ -168,12 +219,35 @@ def test_isa_equals_tracekit_hotspots_and_bubbles(service, samples, window):
 
 
 def test_compare_equals_tracekit_compare(service, samples):
-    page = view(service, "compare", "steady", "0/lockstep")
-    told = printed(samples, "compare", "steady", others=["lockstep"])["rows"]
+    page = view(service, "compare", "steady", "0/zyfa_gap_exact")
+    told = printed(samples, "compare", "steady", others=["zyfa_gap_exact"])["rows"]
     names = [name for name in _ROWS if name not in ("relative_percent", "noise")]
     at = [list(_ROWS).index(name) for name in names]
     shown = [[row[i] for i in at] for row in cells(page, "compare")]
     assert shown == expected([r for r in told if r["se"] < 0], {n: _ROWS[n] for n in names})
+
+
+def test_changed_instructions_and_the_difference_map_equal_the_commands(service, samples):
+    page = view(service, "compare", "steady", "0/zyfa_gap_exact")
+    told = printed(samples, "compare", "steady", others=["zyfa_gap_exact"])
+    assert cells(page, "bodies") == expected(told["bodies"][:60], _BODIES)
+    sums = []
+    for path in (samples / SAMPLE, samples / "zyfa_gap_exact"):
+        grid = {}
+        for c in json.loads(cli("bubbles", path, "--map", "--json", "-q"))["by_offset"]:
+            idle, window = grid.get(at := (c["iteration"], c["offset"] // c["width"]), (0, 0))
+            grid[at] = idle + c["idle_cycles"], window + c["window_cycles"]
+        sums.append({at: 100 * idle / n for at, (idle, n) in grid.items() if n})
+    (heat,) = find(page, lambda c: getattr(c, "id", None) == "graph-difference")
+    known = {
+        (i, j): value
+        for i, row in enumerate(heat.figure.data[0].z) for j, value in enumerate(row)
+        if value == value
+    }  # fmt: skip
+    assert known == {
+        at: pytest.approx(sums[1][at] - sums[0][at]) for at in sums[0].keys() & sums[1].keys()
+    }
+    assert known
 
 
 def test_the_copied_command_names_capture_and_window(service, samples):
