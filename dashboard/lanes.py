@@ -61,12 +61,6 @@ class Lane:
         )  # fmt: skip
 
 
-def places(timeline: Timeline) -> list[Place]:
-    """(se, dispatch) with traced instructions."""
-    table = timeline.instructions[["se", "dispatch"]].drop_duplicates()
-    return sorted((int(se), int(dispatch)) for se, dispatch in table.to_numpy().tolist())
-
-
 def waves_and_pipes(service: Service, key: str, place: Place) -> list[Lane]:
     """Lanes of wave slots and pipes of one SE and dispatch, then scopes and clock."""
     return service.cached(key, ("lanes", place), lambda t: list(_lanes(t, service, key, place)))

@@ -12,7 +12,7 @@ from flask import Flask, Response, jsonify, request
 
 from dashboard import palette
 from dashboard.detail import pack
-from dashboard.lanes import Place, bubble_lanes, places, waves_and_pipes
+from dashboard.lanes import Place, bubble_lanes, waves_and_pipes
 from dashboard.lookup import find, instruction, iteration_starts, matching_rows, next_bubble
 from dashboard.service import Service
 from dashboard.sources import excerpts
@@ -75,7 +75,7 @@ def _number(name: str, default: int | None = None) -> int:
 
 
 def _place(service: Service, key: str) -> Place:
-    known = places(service.timeline(key))
+    known = service.places(key)
     if not known:
         raise BadRequest("no instruction was traced")
     wanted = (_number("se", known[0][0]), _number("dispatch", -1))
@@ -106,7 +106,7 @@ def _lanes(service: Service) -> Response:
     there = waves[(waves["se"] == place[0]) & (waves["dispatch"] == place[1])]
     more = {
         "begin": begin, "end": end, "place": place, "note": note,
-        "places": places(service.timeline(key)), "looks": palette.looks(),
+        "places": service.places(key), "looks": palette.looks(),
         "mhz": service.clock(key).mhz, "cu": sorted(set(there["cu"].tolist())),
         "waves": there[["simd", "slot", "wave", "begin", "end"]].to_numpy().tolist()[:4096],
     }  # fmt: skip

@@ -54,6 +54,11 @@ class _Loaded:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
+def _places(timeline: Timeline) -> list[tuple[int, int]]:
+    table = timeline.instructions[["se", "dispatch"]].drop_duplicates()
+    return sorted((int(se), int(dispatch)) for se, dispatch in table.to_numpy().tolist())
+
+
 class Service:
     """Timelines and analyses by the key of their capture (see ``Library``).
 
@@ -122,6 +127,10 @@ class Service:
 
     def by_time(self, key: str, window: str) -> Any:
         return self._result(key, ("by_time", window), lambda t: by_time(self.causes(key, window)))
+
+    def places(self, key: str) -> list[tuple[int, int]]:
+        """(se, dispatch) with traced instructions."""
+        return self._result(key, ("places",), _places)
 
     def clock(self, key: str) -> Clock:
         return self._result(key, ("clock",), clock)

@@ -8,7 +8,6 @@ from dash import html
 
 from dashboard.figures.graph import graph
 from dashboard.figures.maps import difference_map
-from dashboard.lanes import places
 from dashboard.service import Service
 from dashboard.views.parts import NothingOpen, Request, command, notes, page, table
 from dashboard.views.timeline import canvas, details
@@ -70,7 +69,7 @@ def render(service: Service, asked: Request) -> html.Div:
         html.H2("Differences: new − base, all SIMDs together"),
         table("compare", rows, _ROWS, "compare"),
     ]  # fmt: skip
-    if places(first) and places(second):
+    if service.places(base) and service.places(new):
         children += [
             html.H2("Timelines, one zoom: aligned by iteration"),
             details(),

@@ -6,7 +6,6 @@ from typing import Any
 
 from dash import html
 
-from dashboard.lanes import places
 from dashboard.service import Service
 from dashboard.views.parts import NothingOpen, Request, command, page, subtitle
 from tracekit.analysis.occupancy import no_instructions
@@ -21,7 +20,7 @@ _TOOLS = (
 def render(service: Service, asked: Request) -> html.Div:
     """The page for one capture; the browser asks for the data."""
     timeline = service.timeline(asked.capture)
-    if not places(timeline):
+    if not service.places(asked.capture):
         raise NothingOpen(no_instructions(timeline))
     children = [
         subtitle(timeline, asked.window),

@@ -369,7 +369,7 @@ def test_odd_states_are_designed(page, serve, shots, tmp_path, name):
 def test_a_missing_source_says_what_to_do(page, serve, tmp_path):
     odd.missing_source(tmp_path / "odd")
     go(page, serve(tmp_path), view="isa", a="0/odd", pc="1:0x1700")
-    page.wait_for_selector("#source .note")
+    page.wait_for_selector("#source ol .note")
     text = page.locator("#source").inner_text()
     assert "/build/kernel.py:12" in text
     assert "--source-root" in text

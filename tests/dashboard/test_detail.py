@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.detail import ARRAYS, cut, pack
-from dashboard.lanes import Lane, bubble_lanes, places, waves_and_pipes
+from dashboard.lanes import Lane, bubble_lanes, waves_and_pipes
 
 KEY = "0/pingpong"
 
@@ -74,7 +74,7 @@ def test_covered_pixels_are_those_of_the_intervals(steps, pixels):
 
 
 def test_the_answer_reads_back(service):
-    place = places(service.timeline(KEY))[0]
+    place = service.places(KEY)[0]
     lanes = waves_and_pipes(service, KEY, place) + bubble_lanes(service, KEY, place, "steady")
     head = read(pack(lanes, 0, 10_000, 4000, {"place": place}))
     assert head["place"] == list(place)
@@ -86,7 +86,7 @@ def test_the_answer_reads_back(service):
 
 @pytest.mark.parametrize("window", ["steady", "span"])
 def test_lanes_hold_the_cycles_of_the_analyses(service, window):
-    place = places(service.timeline(KEY))[0]
+    place = service.places(KEY)[0]
     totals = service.bubbles(KEY, window).totals
     lanes = bubble_lanes(service, KEY, place, window)
     idle = [int((each.end - each.start).sum()) for each in lanes]
