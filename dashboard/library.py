@@ -101,7 +101,7 @@ class Library:
             taken.add(folder)
             sizes = [os.stat(str(each)).st_size for each in group]
             name = self._name(root, folder)
-            self._add(number, path, path, f"{len(group)} streams", sum(sizes), name)
+            self._add(number, path, path, _streams(len(group)), sum(sizes), name)
         beside = {folder.parent for folder in taken} | taken
         for place in found.decoded:
             if isinstance(place, MemberPath) or place.parent in beside:
@@ -121,6 +121,10 @@ class Library:
         below = path.name if path == root else path.relative_to(root).as_posix()
         key = f"{number}/{below}"
         self.entries[key] = Entry(key, name, path, place, kind, size)
+
+
+def _streams(number: int) -> str:
+    return f"{number} stream{'s' * (number > 1)}"
 
 
 def _links(folder: Path) -> list[Path]:

@@ -43,9 +43,5 @@ def serve(app: Dash, port: int, browser: bool, say: Callable[[str], None]) -> No
     )
     if browser and shown and line is None:
         webbrowser.open(url)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        say("stopped")
-    finally:
-        server.server_close()
+    server.serve_forever()  # Ctrl-C ends it without an exception
+    say("stopped")

@@ -6,8 +6,10 @@ behind them.  Lines ending in ``# exit N`` are expected to exit with N.
 
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -52,12 +54,34 @@ def run(command, folder, **environment):
     )
 
 
+def serve(command):
+    """Start the dashboard, get its page, stop it by Ctrl-C."""
+    pytest.importorskip("dash", reason="dash is not installed: no dashboard")
+    binary = str(Path(sys.executable).parent / "tracekit")
+    server = subprocess.Popen(
+        [binary, *shlex.split(command)[1:]], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        address = server.stdout.readline().strip()
+        assert address.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            assert b"tracekit" in answer.read()
+    finally:
+        server.send_signal(signal.SIGINT)
+        output, _ = server.communicate(timeout=60)
+    assert server.returncode == 0
+    assert "stopped" in output
+
+
 @pytest.mark.parametrize(("command", "output"), list(commands()))
 def test_command_in_the_docs_runs(command, output, tmp_path):
     expected = EXIT.search(command)
     command = EXIT.sub("", command)
     if "../shared/" in command and not (ROOT / "../shared/captures").is_dir():
         pytest.skip("captures not found at ../shared/captures")
+    if command.startswith("tracekit dashboard"):
+        serve(command)
+        return
     done = run(command, tmp_path)
     assert done.returncode == (int(expected[1]) if expected else 0), done.stderr
     assert "Traceback" not in done.stderr

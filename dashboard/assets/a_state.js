@@ -31,6 +31,7 @@ window.tk = {
     const data = {};
     for (const k in tk.keys) if (tk.keys[k] === 1) data[k] = tk.state[k] || "";
     data.theme = tk.theme();
+    data.scale = String(parseFloat(getComputedStyle(document.documentElement).fontSize) / 14);
     tk.busy(true);
     window.dash_clientside.set_props("request", { data });
     tk.controls();

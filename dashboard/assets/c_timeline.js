@@ -1,7 +1,13 @@
 // The timeline: one canvas for the lanes, one for the minimap, fed by /tk/lanes.
 "use strict";
 (function () {
-  const GUTTER = 132, RULER = 22, GAP = 8;
+  // Lengths follow the text size of the page, which follows the screen (style.css).
+  let U = 1, GUTTER = 132, RULER = 22, GAP = 8, MAP = 36, FONT = "";
+  function rescale() {
+    U = parseFloat(getComputedStyle(document.documentElement).fontSize) / 14;
+    [GUTTER, RULER, GAP, MAP] = [132, 22, 8, 36].map((n) => Math.round(n * U));
+    FONT = `${11 * U}px system-ui, sans-serif`;
+  }
   const HEIGHT = { slot: 22, scope: 16, matrix: 20, vector: 20, bubbles: 20, counter: 26, clock: 16 };
   const ORDER = { slot: 0, scope: 0, matrix: 1, vector: 2, bubbles: 3, counter: 8, clock: 9 };
   const GROUPS = { slot: "wave slots", scope: "marker scopes", matrix: "matrix pipe", vector: "vector pipe",
@@ -187,7 +193,7 @@
       for (const lane of this.tile.lanes) {
         if (hidden.includes(lane.group)) continue;
         if (lane.simd !== simd) { y += GAP; simd = lane.simd; }
-        const h = HEIGHT[lane.group];
+        const h = Math.round(HEIGHT[lane.group] * U);
         this.rows.push({ lane, y, h });
         y += h + 2;
       }
@@ -195,9 +201,10 @@
     }
 
     size() {
+      rescale();
       const ratio = window.devicePixelRatio || 1;
       const height = this.layout();
-      for (const [canvas, h] of [[this.canvas, height], [this.map, 36]]) {
+      for (const [canvas, h] of [[this.canvas, height], [this.map, MAP]]) {
         canvas.style.height = `${h}px`;
         canvas.width = Math.round(canvas.clientWidth * ratio);
         canvas.height = Math.round(h * ratio);
@@ -254,7 +261,7 @@
       pen.fillStyle = css.getPropertyValue("--panel");
       pen.fillRect(0, 0, width, height);
       this.ruler(pen, ink, soft, width, height);
-      pen.font = "11px system-ui, sans-serif";
+      pen.font = FONT;
       pen.textBaseline = "middle";
       let simd = null;
       for (const { lane, y, h } of this.rows) {
@@ -293,23 +300,24 @@
         if (a > width) break;
         const b = shift + lane.end[i] * scale, kind = lane.kind[i];
         if (b <= last && kind === lastKind) continue;
-        const w = Math.max(b - a, 0.75), tall = lane.fill[i] === 255 ? h : Math.max(3, (h * lane.fill[i]) / 255);
+        const w = Math.max(b - a, 0.75), part = (h * lane.fill[i]) / 255;
+        const tall = lane.group === "counter" ? part : lane.fill[i] === 255 ? h : Math.max(3, part);
         pen.fillStyle = this.paint(kind);
         pen.fillRect(a, y + h - tall, w, tall);
         last = b < a + 1 ? a + 1 : b; lastKind = kind;
         if (w > 3) { pen.fillStyle = "#0006"; pen.fillRect(b - 0.5, y, 0.5, h); }
-        if (w > 15) this.label(lane, i, Math.max(a, GUTTER), y, Math.min(b, width), h, kind);
+        if (w > 15 * U) this.label(lane, i, Math.max(a, GUTTER), y, Math.min(b, width), h, kind);
       }
     }
 
     label(lane, i, a, y, b, h, kind) {
-      const look = this.whole.looks[kind];
+      const look = this.whole.looks[kind], wide = (b - a) / U;
       let text = look.code;
-      if (lane.group === "bubbles") text = b - a > 100 ? `${look.code} ${look.name}` : look.code;
+      if (lane.group === "bubbles") text = wide > 100 ? `${look.code} ${look.name}` : look.code;
       else if (lane.texts.length) text = lane.texts[i] || "";
-      else if (kind === 7) text = b - a > 40 ? "refused" : "";
-      else if (this.names && lane.row[i] >= 0 && b - a > 24) text = this.names.text[lane.row[i]].split(" ")[0];
-      if (!text || b - a < 15) return;
+      else if (kind === 7) text = wide > 40 ? "refused" : "";
+      else if (this.names && lane.row[i] >= 0 && wide > 24) text = this.names.text[lane.row[i]].split(" ")[0];
+      if (!text || wide < 15) return;
       const pen = this.pen;
       pen.save();
       pen.beginPath();
@@ -323,17 +331,17 @@
     }
 
     ruler(pen, ink, soft, width, height) {
-      const rough = ((this.t1 - this.t0) / this.pixels()) * 110;
+      const rough = ((this.t1 - this.t0) / this.pixels()) * 110 * U;
       const power = 10 ** Math.floor(Math.log10(rough));
       const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough));
-      pen.font = "11px system-ui, sans-serif";
+      pen.font = FONT;
       pen.textBaseline = "middle";
       for (let t = Math.ceil(this.t0 / step) * step; t < this.t1; t += step) {
         const x = this.x(t);
         pen.fillStyle = soft;
         pen.fillRect(x, RULER - 4, 1, height);
         pen.fillStyle = ink;
-        if (x + 60 < width) pen.fillText(tk.count(t || 0).replace(/^-0$/, "0"), x + 3, RULER / 2);
+        if (x + 60 * U < width) pen.fillText(tk.count(t || 0).replace(/^-0$/, "0"), x + 3, RULER / 2);
       }
       pen.fillStyle = ink;
       pen.fillText("cycles", 6, RULER / 2);
@@ -363,13 +371,13 @@
       const pen = this.map.getContext("2d"), w = this.whole, width = this.map.clientWidth - GUTTER;
       const scale = width / Math.max(1, w.end - w.begin);
       pen.fillStyle = css.getPropertyValue("--panel");
-      pen.fillRect(0, 0, this.map.clientWidth, 36);
+      pen.fillRect(0, 0, this.map.clientWidth, MAP);
       pen.fillStyle = css.getPropertyValue("--ink");
-      pen.font = "11px system-ui, sans-serif";
+      pen.font = FONT;
       pen.textBaseline = "middle";
-      pen.fillText("whole trace", 6, 18);
+      pen.fillText("whole trace", 6, MAP / 2);
       const lanes = w.lanes.filter((lane) => lane.group === "matrix" || lane.group === "vector").slice(0, 16);
-      const h = 36 / Math.max(1, lanes.length);
+      const h = MAP / Math.max(1, lanes.length);
       lanes.forEach((lane, n) => {
         for (let i = 0; i < lane.count; i++) {
           pen.fillStyle = w.looks[lane.kind[i]].colour;
@@ -379,7 +387,7 @@
       const a = GUTTER + (this.t0 - w.begin) * scale, b = GUTTER + (this.t1 - w.begin) * scale;
       pen.strokeStyle = css.getPropertyValue("--accent");
       pen.lineWidth = 2;
-      pen.strokeRect(Math.max(GUTTER, a) + 1, 1, Math.max(3, Math.min(b, GUTTER + width) - Math.max(GUTTER, a) - 2), 34);
+      pen.strokeRect(Math.max(GUTTER, a) + 1, 1, Math.max(3, Math.min(b, GUTTER + width) - Math.max(GUTTER, a) - 2), MAP - 2);
     }
 
     zoom(factor, x) {

@@ -14,7 +14,7 @@ tk.exportSvg = async function () {
   const plots = [...document.querySelectorAll("#content .js-plotly-plot")];
   if (!plots.length) return tk.say("this view has no Plotly figure: use PNG or CSV");
   for (const [n, plot] of plots.entries()) {
-    const url = await Plotly.toImage(plot, { format: "svg" });
+    const url = await Plotly.toImage(plot, { format: "svg", width: plot.clientWidth, height: plot.clientHeight });
     const text = decodeURIComponent(url.slice(url.indexOf(",") + 1));
     tk.save(new Blob([text], { type: "image/svg+xml" }), tk.fileName(n ? `${n + 1}.svg` : "svg"));
   }
@@ -31,7 +31,7 @@ tk.exportPng = async function () {
     const box = each.getBoundingClientRect();
     if (!box.width || !each.isConnected || !copies[n] || each.closest(".js-plotly-plot") !== each && each.closest(".js-plotly-plot")) continue;
     const image = document.createElement("img");
-    image.src = each.tagName === "CANVAS" ? each.toDataURL() : await Plotly.toImage(each, { format: "png", scale: 2 });
+    image.src = each.tagName === "CANVAS" ? each.toDataURL() : await Plotly.toImage(each, { format: "png", scale: 2, width: box.width, height: box.height });
     image.style.cssText = `width:${box.width}px;height:${box.height}px;display:block`;
     copies[n].replaceWith(image);
   }

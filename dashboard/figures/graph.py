@@ -9,9 +9,19 @@ from dash import dcc
 INK = {True: "#e3e7ee", False: "#1d232b"}
 GRID = {True: "#3a414c", False: "#d6dbe2"}
 
+#: Pixels of letters in figures.
+SIZE = 12
 
-def graph(name: str, figure: Any) -> dcc.Graph:
-    """The figure as a component ``graph-NAME``."""
+
+def graph(name: str, figure: Any, scale: float) -> dcc.Graph:
+    """The figure as a component ``graph-NAME``; ``scale`` is that of the page's text."""
+    figure.update_layout(
+        height=round(figure.layout.height * scale), font_size=SIZE * scale,
+        hoverlabel_font_size=SIZE * scale,
+    )  # fmt: skip
+    for trace in figure.data:
+        if trace.textfont.size:
+            trace.textfont.size = round(trace.textfont.size * scale)
     return dcc.Graph(
         id=f"graph-{name}", figure=figure, responsive=True,
         style={"height": f"{figure.layout.height}px"},
@@ -25,10 +35,9 @@ def finish(figure: Any, dark: bool, height: int) -> Any:
     ink, grid = INK[dark], GRID[dark]
     axis = {"gridcolor": grid, "zerolinecolor": grid, "linecolor": grid, "automargin": True}
     figure.update_layout(
-        height=height, margin={"l": 10, "r": 10, "t": 34, "b": 10}, font={"color": ink, "size": 12},
+        height=height, margin={"l": 10, "r": 10, "t": 34, "b": 10}, font={"color": ink},
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
-        hoverlabel={"font": {"size": 12}},
     )  # fmt: skip
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis)

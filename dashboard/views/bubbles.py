@@ -52,13 +52,15 @@ def render(service: Service, asked: Request) -> html.Div:
     children.append(html.H2("Iteration × offset: what comes back every time is a vertical line"))
     if len(cells):
         folded = fold(chosen, found.loops)
-        children.append(graph("offset", offset_map(cells, chosen, folded, cause, asked.dark)))
+        children.append(
+            graph("offset", offset_map(cells, chosen, folded, cause, asked.dark), asked.scale)
+        )
     else:
         children.append(html.P("No loop runs on this SIMD in the window.", className="note empty"))
     children.append(html.H2("Time × SIMD"))
     over_time = _of(service.by_time(key, window), chosen, whole=True)
     if len(over_time):
-        children.append(graph("time", time_map(over_time, cause, asked.dark)))
+        children.append(graph("time", time_map(over_time, cause, asked.dark), asked.scale))
     rows, sites = _of(result.rows, chosen), result.sites
     short = rows[rows["cause"] == SHORT]
     rows = rows[rows["cause"] != SHORT].sort_values("cycles", ascending=False, kind="stable")

@@ -79,7 +79,7 @@ def render(service: Service, asked: Request) -> html.Div:
     maps = [service.by_offset(key, window) for key in (base, new)]
     if all(len(each) for each in maps):
         children.append(html.H2("Bubble map, new − base: points of idle time"))
-        children.append(graph("difference", difference_map(*maps, asked.dark)))
+        children.append(graph("difference", difference_map(*maps, asked.dark), asked.scale))
     children.append(html.H2("Instructions of the loop body that changed"))
     children.append(table("bodies", result.bodies, _BODIES, limit=60))
     return page("Compare", children, command(service, base, "compare", window, new))

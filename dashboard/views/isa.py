@@ -30,14 +30,14 @@ def render(service: Service, asked: Request) -> html.Div:
     """The page for one capture; bubble cycles are those of the window."""
     key, window = asked.capture, asked.window
     timeline, found = service.timeline(key), service.hotspots(key)
-    rows = records(service, key, window)
+    rows, size = records(service, key, window), asked.scale
     columns: list[dict[str, Any]] = [
-        {"field": "address", "headerName": "address", "width": 84, "pinned": "left"},
-        {"field": "loop", "headerName": "loop", "width": 58},
-        {"field": "instruction", "headerName": "instruction", "flex": 1, "minWidth": 230,
+        {"field": "address", "headerName": "address", "width": 84 * size, "pinned": "left"},
+        {"field": "loop", "headerName": "loop", "width": 58 * size},
+        {"field": "instruction", "headerName": "instruction", "flex": 1, "minWidth": 230 * size,
          "filter": True, "tooltipField": "instruction", "cellClass": "code"},
         *(
-            {"field": name, "headerName": heading, "width": 72, "type": "numericColumn",
+            {"field": name, "headerName": heading, "width": 72 * size, "type": "numericColumn",
              "headerTooltip": _HINTS.get(name, heading)}
             for name, heading in _NUMBERS.items()
         ),
@@ -45,8 +45,9 @@ def render(service: Service, asked: Request) -> html.Div:
     grid = dag.AgGrid(
         id="isa", rowData=rows, columnDefs=columns, className="grid",
         defaultColDef={"sortable": True, "resizable": True},
-        dashGridOptions={"rowHeight": 24, "headerHeight": 30, "rowSelection": {
-            "mode": "singleRow", "checkboxes": False, "enableClickSelection": True},
+        dashGridOptions={"rowHeight": round(24 * size), "headerHeight": round(30 * size),
+            "rowSelection": {
+                "mode": "singleRow", "checkboxes": False, "enableClickSelection": True},
             "tooltipShowDelay": 200, "animateRows": False},
         getRowStyle={"styleConditions": [
             {"condition": "params.data.label", "style": {"fontWeight": "600"}},

@@ -74,12 +74,14 @@ def render(service: Service, asked: Request) -> html.Div:
         html.H2("Budget: what an iteration asks of the pipes, and the bound"),
     ]
     if len(cost.simds) and cost.simds["matrix_cycles"].notna().any():
-        children.append(graph("budget", budget_bars(cost.simds.head(BARS), asked.dark)))
+        children.append(
+            graph("budget", budget_bars(cost.simds.head(BARS), asked.dark), asked.scale)
+        )
         children.append(_first(cost.simds, "the table"))
     children.append(table("bounds", cost.simds, _BUDGET, "bounds"))
     children.append(html.H2("Why the matrix pipe is idle, share of the window"))
     if len(totals) and totals["matrix_idle_cycles"].any():
-        children.append(graph("idle", idle_bars(totals.head(BARS), asked.dark)))
+        children.append(graph("idle", idle_bars(totals.head(BARS), asked.dark), asked.scale))
         children.append(_first(totals, "the CSV"))
     else:
         children.append(html.P("No idle cycle is known here.", className="note empty"))

@@ -36,6 +36,7 @@ class Request:
     simd: str = ""
     cause: str = ""
     dark: bool = False
+    scale: float = 1.0  # size of the page's text, 1 on a small screen
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Request:
@@ -47,6 +48,7 @@ class Request:
             view if view in views else "overview", text.get("a", ""), text.get("b", ""),
             text.get("w") or DEFAULT, text.get("se", ""), text.get("d", ""),
             text.get("simd", ""), text.get("c", ""), text.get("theme") == "dark",
+            _scale(text.get("scale", "")),
         )  # fmt: skip
 
     @property
@@ -55,6 +57,13 @@ class Request:
         if not self.base:
             raise NothingOpen("no capture is open: choose one in Open")
         return self.base
+
+
+def _scale(text: str) -> float:
+    try:
+        return min(max(float(text), 1.0), 2.0)
+    except ValueError:
+        return 1.0
 
 
 def page(title: str, children: list[Any], command: str = "") -> html.Div:
