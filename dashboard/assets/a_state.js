@@ -12,19 +12,22 @@ window.tk = {
       if (k in tk.keys) found[k] = v;
     return found;
   },
-  write() {
+  // A new entry of the browser's history where the view or a capture changes, else the same.
+  write(step) {
     const p = new URLSearchParams();
     for (const k in tk.keys) if (tk.state[k] !== undefined && tk.state[k] !== "") p.set(k, tk.state[k]);
-    history.replaceState(null, "", "#" + p.toString().replace(/%2F/g, "/").replace(/%3A/g, ":").replace(/%2C/g, ","));
+    const hash = "#" + p.toString().replace(/%2F/g, "/").replace(/%3A/g, ":").replace(/%2C/g, ",");
+    history[step ? "pushState" : "replaceState"](null, "", hash);
   },
   set(patch) {
-    let server = false;
+    let server = false, step = false;
     for (const k in patch) {
-      if (tk.state[k] === patch[k]) continue;
+      if ((tk.state[k] || "") === (patch[k] || "")) continue;
       tk.state[k] = patch[k];
       server = server || tk.keys[k] === 1;
+      step = step || ["view", "a", "b", "w"].includes(k);
     }
-    tk.write();
+    tk.write(step);
     if (server) tk.send();
   },
   send() {

@@ -188,7 +188,7 @@ tk.follow = async function (pc) {
   const given = JSON.parse(document.getElementById("start").dataset.start);
   tk.state = { ...given, ...tk.read() };
   window.addEventListener("hashchange", () => {
-    tk.state = tk.read();
+    tk.state = { ...given, ...tk.read() };
     tk.send();
   });
   tk.write();

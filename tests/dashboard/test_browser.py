@@ -250,6 +250,22 @@ def test_a_link_restores_the_view(page, browser, address):
     assert [float(x) for x in state["t"].split(",")] == pytest.approx([2100, 2500], abs=1)
 
 
+def test_the_back_button_returns_to_the_view_before(page, address):
+    go(page, address, view="overview")
+    page.click("[data-tab=timeline]")
+    page.wait_for_selector(".timeline[data-ready=all]")
+    page.locator("canvas.lanes").focus()
+    page.keyboard.press("w")
+    page.click("[data-tab=isa]")
+    page.wait_for_selector("#source")
+    page.go_back()
+    page.wait_for_selector(".timeline[data-ready=all]")
+    page.go_back()
+    page.wait_for_selector("#tiles")
+    page.go_forward()
+    page.wait_for_selector(".timeline[data-ready=all]")
+
+
 def test_the_command_is_copied(page, address, samples):
     go(page, address, view="bubbles", w="span")
     page.click("[data-action=command]")
