@@ -21,7 +21,8 @@ from tracekit.errors import TracekitError
 
 _KEYS = (
     ("1 to 6", "views"), ("W S, wheel, + −", "zoom at the pointer"),
-    ("A D, arrows, Shift+wheel, Shift+drag", "pan"), ("drag", "measure a range (cycles, ns)"),
+    ("A D, arrows, Shift+wheel, Shift+drag", "pan"), ("Alt+wheel", "scroll the page"),
+    ("drag", "measure a range (cycles, ns)"),
     ("N P", "next, previous bubble"), (", .", "previous, next instruction of the wave"),
     ("F", "fit the selection"), ("M", "make the selection the range"), ("0, Home", "whole trace"),
     ("/", "search: a mnemonic, or an address as 0x1700; Enter and Shift+Enter step"),

@@ -76,7 +76,17 @@ def next_bubble(rows: Any, place: Place, after: int, step: int, simd: int) -> di
     part = rows[own]
     if not len(part):
         return {"start": None}
-    best = part.loc[part["start"].idxmin() if step > 0 else part["start"].idxmax()]
+    return _bubble(part.loc[part["start"].idxmin() if step > 0 else part["start"].idxmax()])
+
+
+def bubble(rows: Any, index: int) -> dict[str, Any]:
+    """Row ``index`` of the bubble table."""
+    if not 0 <= index < len(rows):
+        raise TracekitError(f"no bubble {index}")
+    return _bubble(rows.iloc[index])
+
+
+def _bubble(best: Any) -> dict[str, Any]:
     return {
         "start": int(best["start"]), "cycles": int(best["cycles"]), "simd": int(best["simd"]),
         "cause": best["cause"], "waves": best["waves"], "after": best["after"],

@@ -13,7 +13,7 @@ from flask import Flask, Response, jsonify, request
 from dashboard import palette
 from dashboard.detail import pack
 from dashboard.lanes import Place, bubble_lanes, waves_and_pipes
-from dashboard.lookup import find, instruction, iteration_starts, matching_rows, next_bubble
+from dashboard.lookup import bubble, find, instruction, iteration_starts, matching_rows, next_bubble
 from dashboard.service import Service
 from dashboard.sources import excerpts
 from dashboard.tables import TABLES
@@ -143,6 +143,8 @@ def _bubble(service: Service) -> Response:
     key = _text("capture")
     place = _place(service, key)
     rows = service.bubbles(key, _text("window", DEFAULT)).rows
+    if "index" in request.args:
+        return jsonify(bubble(rows, _number("index")))
     step = -1 if _number("step", 1) < 0 else 1
     return jsonify(next_bubble(rows, place, _number("after"), step, _number("simd", -1)))
 

@@ -167,12 +167,39 @@ def test_a_bubble_is_told_and_stepped_through(page, address, service):
     go(page, address, view="timeline", a="0/lockstep")
     rows = service.bubbles("0/lockstep", "steady").rows
     first = rows[rows["start"] >= 0].sort_values("start").iloc[0]
-    page.evaluate(f"{LINE}.at = 0")
+    page.evaluate(f"{LINE}.at = {LINE}.t0")
     page.keyboard.press("n")
     wait(page, "document.querySelector('#detail').innerText.includes('bubble:')")
     text = page.locator("#detail").inner_text()
     assert first["cause"] in text
     assert f"{first['start']:,} + {first['cycles']:,} cycles" in text
+
+
+def test_a_clicked_bubble_is_told(page, address, service):
+    rows = service.bubbles("0/lockstep", "steady").rows
+    start, cycles = rows[rows["start"] >= 0].iloc[0][["start", "cycles"]]
+    go(page, address, view="timeline", a="0/lockstep", t=f"{start - 300},{start + cycles + 300}")
+    page.wait_for_timeout(300)
+    click(page, "bubbles")
+    wait(page, "document.querySelector('#detail').innerText.includes('bubble:')")
+    assert f"{start:,} + {cycles:,} cycles" in page.locator("#detail").inner_text()
+    wanted = f"{start},{start + cycles}"
+    assert page.evaluate("tk.state.m") == wanted
+
+
+def test_stepping_stays_in_the_wave(page, address, service):
+    table = service.timeline("0/pingpong").instructions
+    last = int((table["slot"] == 0).to_numpy().nonzero()[0][-1])
+    wave = table[(table["simd"] == table["simd"].iloc[last]) & (table["slot"] == 0)]
+    go(page, address, view="timeline", i=str(last))
+    wait(page, f"{LINE}.chosen && {LINE}.chosen.index === {last}")
+    page.locator("canvas.lanes").focus()
+    page.keyboard.press(".")
+    page.wait_for_timeout(400)
+    assert page.evaluate(f"{LINE}.chosen.index") == last
+    page.keyboard.press(",")
+    wait(page, f"{LINE}.chosen.index === {last - 1}")
+    assert page.locator("#detail strong").inner_text() == wave["instruction"].iloc[-2]
 
 
 def test_a_cell_of_the_map_opens_the_timeline_there(page, address):
