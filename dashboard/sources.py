@@ -6,13 +6,14 @@ below a directory given at start or the target of a ``--source-root``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from dashboard.service import Service
+from tracekit.capture.files import read_json
 from tracekit.capture.surroundings import is_decoded_directory
+from tracekit.errors import FormatError
 
 #: Lines shown before and after the one asked for.
 AROUND = 5
@@ -43,8 +44,8 @@ def snapshots(service: Service, key: str) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for place in _decoded(service, folder):
         try:
-            told = json.loads((place / "snapshots.json").read_text())
-        except (OSError, ValueError):
+            told = read_json(place / "snapshots.json")
+        except FormatError:
             continue
         for path, name in _flat(told, "", 0):
             copy = place / name
