@@ -3,6 +3,8 @@
 A pairwise selection; `scripts/zyfa_product.py` runs the full product.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -10,24 +12,51 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install tracekit[z
 
 from zyfa import simulate  # noqa: E402
 from zyfa.codegen import Options  # noqa: E402
+from zyfa.codegen.options import CHOICES  # noqa: E402
 from zyfa.quantize import fp8_quantize  # noqa: E402
 from zyfa.reference import inputs, twin  # noqa: E402
 
 SCALE = 128**-0.5
+FACTORS = {
+    **CHOICES,
+    "length": (1, 33, 127, 256, 257, 700, 1024),
+    "shape": ((1, 1, 1), (2, 2, 2), (1, 8, 2), (1, 8, 1), (2, 4, 1)),
+    "input": tuple(inputs.INPUTS),
+}
+"""What is chosen from. A shape is (batch, query heads, key heads): GQA 1, 1, 4, 8, 4; MQA last."""
+
+
+def pairs_of(case):
+    return set(itertools.combinations(enumerate(case), 2))
+
+
+def pairwise(factors):
+    """Few cases that hold every pair of values of two factors, by greedy choice."""
+    ranges = [range(len(f)) for f in factors]
+    missing = {
+        ((i, a), (j, b))
+        for (i, x), (j, y) in itertools.combinations(enumerate(ranges), 2)
+        for a in x
+        for b in y
+    }
+    cases = []
+    while missing:
+        case = dict(min(missing))
+        for i in sorted(set(range(len(factors))) - case.keys(), key=lambda i: -len(factors[i])):
+            gain = [
+                sum(tuple(sorted(((i, v), other))) in missing for other in case.items())
+                for v in ranges[i]
+            ]
+            case[i] = gain.index(max(gain))
+        chosen = [case[i] for i in range(len(factors))]
+        missing -= pairs_of(chosen)
+        cases.append([f[v] for f, v in zip(factors, chosen, strict=True)])
+    return cases
+
+
 CASES = [
-    ("lean_ashr", 1, (1, 1, 1), "gaussian"),
-    ("lean_ashr", 257, (2, 4, 1), "sink"),
-    ("lean_ashr-rowsum_a", 384, (1, 2, 2), "huge"),
-    ("lean_ashr-gap-packed", 640, (1, 1, 1), "gaps"),
-    ("lean_ashr-serial", 255, (1, 8, 1), "equal"),
-    ("lean_u8", 512, (1, 1, 1), "sink"),
-    ("lean_u8-gap", 130, (2, 2, 1), "tiny"),
-    ("lean_u8-serial-rowsum_a", 300, (1, 1, 1), "gaps"),
-    ("exact", 700, (1, 2, 1), "sink"),
-    ("exact-gap-packed-rowsum_a", 129, (1, 4, 4), "huge"),
-    ("exact-serial", 64, (1, 1, 1), "zeros"),
-    ("lean_ashr-markers-setprio", 511, (1, 1, 1), "equal"),
-    ("exact", 1024, (1, 1, 1), "gaussian"),
+    pytest.param(Options(*choices), length, shape, name, id=f"{n}-{length}-{name}")
+    for n, (*choices, length, shape, name) in enumerate(pairwise(list(FACTORS.values())))
 ]
 
 
@@ -42,9 +71,17 @@ def run(options, tensors, descales, **more):
     return simulate.attention(*arrays, SCALE, [float(d) for d in descales], options, **more)
 
 
-@pytest.mark.parametrize(("variant", "length", "shape", "name"), CASES)
-def test_output_and_lse_equal_the_twin(variant, length, shape, name):
-    options = Options.parse(variant)
+def test_selection_holds_every_pair():
+    expected = sum(len(a) * len(b) for a, b in itertools.combinations(FACTORS.values(), 2))
+    chosen = [
+        tuple(getattr(p.values[0], key) for key in CHOICES) + tuple(p.values[1:]) for p in CASES
+    ]
+    assert len(set().union(*map(pairs_of, chosen))) == expected
+    assert len(CASES) < 100
+
+
+@pytest.mark.parametrize(("options", "length", "shape", "name"), CASES)
+def test_output_and_lse_equal_the_twin(options, length, shape, name):
     tensors, descales = quantised(name, length, shape)
     done = run(options, tensors, descales)
     out, lse = twin(*tensors, SCALE, tuple(descales), options.softmax, options.rowsum)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tracekit
+from tracekit.analysis.budget import budget
 from tracekit.analysis.occupancy import occupancy
 from tracekit.analysis.overlap import overlap
 from zyfa import trace
@@ -34,9 +35,10 @@ def record(tmp_path, variant, data="sink", **overrides):
     [
         ("exact-gap-packed", 0.60, 0.64),
         ("lean_ashr-gap-packed", 0.85, 0.88),
-        ("lean_ashr", 0.95, 1.0),
-        ("lean_u8", 0.92, 1.0),
-        ("exact", 0.65, 0.81),
+        ("lean_ashr", 0.98, 1.0),
+        ("lean_u8", 0.98, 1.0),
+        ("exact", 0.69, 0.81),
+        ("exact-early_gap-packed", 0.75, 0.81),
         ("exact-serial", 0.40, 0.55),
         ("lean_ashr-serial", 0.55, 0.75),
     ],
@@ -84,6 +86,38 @@ def test_inputs_are_codes_and_repeatable(name):
 def test_unknown_input():
     with pytest.raises(ValueError, match="sink, gaussian"):
         trace.codes("noise", 64)
+
+
+ELEMENT_WORK = {
+    "zyfa_serial_exact": 896 + 128,
+    "zyfa_gap_exact": 896,
+    "zyfa_gap_lean": 256,
+    "zyfa_pingpong_lean": 256 + 128,
+}
+"""Vector cycles a block without the maxima: packed multiply-adds, scalar ones take 128 more."""
+ELEMENT_OPCODES = (
+    "v_exp_f32", "v_cvt_pk_fp8_f32", "v_cvt_pk_u8_f32", "v_ashr_pk_u8_i32", "v_pk_fma_f32",
+)  # fmt: skip
+SCALAR_TICKS = 26
+"""Vector ticks a block for row scalars and addresses, with the two v_max that end the maxima."""
+
+
+@pytest.mark.parametrize("folder", SAMPLES, ids=lambda p: p.name)
+def test_budget_of_a_block(folder):
+    timeline = tracekit.open(folder).timeline()
+
+    def cycles(*free):
+        rows = budget(timeline, "steady", dict.fromkeys(free, 0)).rows
+        assert len(rows) == 8
+        return {(r.matrix_cycles, r.vector_cycles) for r in rows.itertuples()}
+
+    ((matrix, vector),) = cycles()
+    ((products, other),) = cycles("v_mfma_f32_16x16x128_f8f6f4", "v_max3_f32", *ELEMENT_OPCODES)
+    assert (products, matrix - products) == (1024, 64)
+    scalar_adds = 0 if "gap" in folder.name else 256
+    maxima = 4 * 30
+    assert vector - other == ELEMENT_WORK[folder.name] - scalar_adds + maxima
+    assert other - scalar_adds == 4 * SCALAR_TICKS
 
 
 @pytest.mark.parametrize("folder", SAMPLES, ids=lambda p: p.name)

@@ -1,8 +1,8 @@
 """The matrix phase: a stream of matrix instructions with their operand reads woven in.
 
 Operands come from LDS through a ring of four: the reads of a step are issued right after the
-matrix instruction that frees its registers, so each is under way for three others (the read-ahead
-that timing_rules 3.3 found robust).
+matrix instruction that frees its registers, so each is under way for three others (a read-ahead of
+two shows the LDS latency, one of four gains nothing).
 """
 
 from __future__ import annotations
@@ -14,6 +14,12 @@ from zyfa.codegen.instruction import Line, wait
 from zyfa.codegen.machine import RING, Machine
 from zyfa.codegen.registers import Reg
 
+CATCH_UP = 2
+"""Operands read after a matrix instruction until the ring is full; one after the first, so that the
+next to be used does not queue behind others."""
+LGKM_MOST = 15
+"""Largest count that s_waitcnt lgkmcnt holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -23,34 +29,41 @@ class Step:
     product: Callable[[Reg | None], Line]
 
 
-def prefetch(k: Machine, steps: list[Step]) -> list[list[Line]]:
-    """Reads of the first ring-full of steps, a list an operand; the caller waits for them."""
+def prefetch(k: Machine, steps: list[Step], count: int = RING) -> list[list[Line]]:
+    """Reads of the first `count` operands, a list an operand; the caller waits for them."""
     readers = [step for step in steps if step.reads]
-    return [step.reads(k.ring[i]) for i, step in enumerate(readers[:RING])]
+    return [step.reads(k.ring[i]) for i, step in enumerate(readers[:count])]
 
 
-def stream(k: Machine, steps: list[Step], riders: list[list[Line]] | None = None) -> list[Line]:
-    """All steps in order; the first ring-full must have been read and waited for.
+def stream(
+    k: Machine, steps: list[Step], riders: list[list[Line]] | None = None, ready: int = RING
+) -> list[Line]:
+    """All steps in order; the first `ready` operands must have been read and waited for.
 
-    `riders`: instruction groups put after successive matrix instructions (direct loads, scalars).
+    The rest of the ring is caught up (CATCH_UP). `riders`: instruction groups put after
+    successive matrix instructions (direct loads, scalars).
     """
     readers = [step for step in steps if step.reads]
-    counts = [len(step.reads(k.ring[0])) for step in readers]
     pending = list(riders or [])
     lines: list[Line] = []
-    index = 0
+    under_way: dict[int, int] = {}
+    index, following = 0, ready
     for step in steps:
         slot = None
         if step.reads:
             slot = k.ring[index % RING]
-            if index >= RING:
-                lines.append(wait(lgkmcnt=sum(counts[index + 1 : index + RING])))
+            if under_way.pop(index, 0):
+                lines.append(wait(lgkmcnt=min(LGKM_MOST, sum(under_way.values()))))
+            index += 1
         lines.append(step.product(slot))
         if step.reads:
-            ahead = index + RING
-            if ahead < len(readers):
-                lines += readers[ahead].reads(k.ring[ahead % RING])
-            index += 1
+            most = CATCH_UP if index > 1 else 1
+            last = min(following + most, index + RING, len(readers))
+            for ahead in range(following, last):
+                reads = readers[ahead].reads(k.ring[ahead % RING])
+                under_way[ahead] = len(reads)
+                lines += reads
+            following = max(following, last)
         if pending:
             lines += pending.pop(0)
     for rider in pending:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "softmax": ("lean_ashr", "lean_u8", "exact"),
-    "schedule": ("pingpong", "gap", "serial"),
+    "schedule": ("pingpong", "gap", "early_gap", "serial"),
     "fma": ("scalar", "packed"),
     "rowsum": ("b", "a"),
     "markers": ("off", "on"),
@@ -24,7 +24,8 @@ class Options:
     softmax: how P is made. exact = v_exp and v_cvt_pk_fp8; lean_ashr = one FMA in float32's linear
         low range and v_ashr_pk; lean_u8 = one FMA and v_cvt_pk_u8.
     schedule: pingpong = two barriers a block; gap = six, with a cluster for packed FMAs between PV
-        and QK; serial = both waves of a SIMD in the same phase.
+        and QK; early_gap = the same early in the matrix phase, which exact softmax fills better;
+        serial = both waves of a SIMD in the same phase.
     fma: scalar v_fma_f32 (runs beside matrix instructions) or packed v_pk_fma_f32 (does not).
     rowsum: b = unscaled 16x16x128 (32 cycles), a = scaled 32x32x64 (64 cycles) per 64 keys.
     markers: s_ttracedata at phase starts.  setprio: s_setprio 1 around matrix phases.

@@ -20,34 +20,39 @@ def _shared(function: Callable[..., np.ndarray], *tensors: Tensor) -> Tensor:
         return torch.from_numpy(np.asarray(function(*(t.numpy() for t in tensors))))
 
 
+def on_cpu(x: Tensor) -> bool:
+    """Whether the simulator's own arithmetic can run on this tensor."""
+    return x.device.type == "cpu"
+
+
 def fma(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """a * b + c, float32, rounded once."""
-    if a.device.type == "cpu":
+    if on_cpu(a):
         return _shared(arithmetic.fma_f32, *torch.broadcast_tensors(a, b, c))
     return (a.double() * b.double() + c.double()).float()
 
 
 def exp2(x: Tensor) -> Tensor:
-    if x.device.type == "cpu":
+    if on_cpu(x):
         return _shared(arithmetic.exp2_f32, x)
     return torch.exp2(x.double()).float()
 
 
 def log2(x: Tensor) -> Tensor:
-    if x.device.type == "cpu":
+    if on_cpu(x):
         return _shared(arithmetic.log2_f32, x)
     return torch.log2(x.double()).float()
 
 
 def rcp(x: Tensor) -> Tensor:
-    if x.device.type == "cpu":
+    if on_cpu(x):
         return _shared(arithmetic.rcp_f32, x)
     return (1.0 / x.double()).float()
 
 
 def e4m3(x: Tensor) -> Tensor:
     """E4M3 codes (uint8) of float32, nearest even."""
-    if x.device.type == "cpu":
+    if on_cpu(x):
         return _shared(arithmetic.fp8_e4m3_encode, x.contiguous())
     return x.to(torch.float8_e4m3fn).view(torch.uint8)
 
@@ -59,7 +64,7 @@ def shifted_codes(x: Tensor, shift: int) -> Tensor:
 
 def nearest_codes(x: Tensor) -> Tensor:
     """v_cvt_pk_u8_f32: nearest even, saturated to 0..255 (uint8)."""
-    if x.device.type == "cpu":
+    if on_cpu(x):
         return _shared(arithmetic.u8_encode, x)
     return torch.nan_to_num(torch.round(x), nan=0.0).clamp(0, 255).to(torch.uint8)
 

@@ -2,7 +2,7 @@ import pytest
 
 from zyfa.codegen import markers, program
 from zyfa.codegen.instruction import Instruction
-from zyfa.codegen.options import Options
+from zyfa.codegen.options import CHOICES, Options
 
 
 def instructions(**options):
@@ -22,7 +22,7 @@ def test_every_scope_has_a_name_row():
     assert all(f"U:{markers.scope_id(name)}:{name}" in text for name in markers.SCOPES)
 
 
-@pytest.mark.parametrize("schedule", ["pingpong", "gap", "serial"])
+@pytest.mark.parametrize("schedule", CHOICES["schedule"])
 def test_no_marker_between_a_load_and_its_m0(schedule):
     owner = None
     for x in instructions(markers="on", schedule=schedule):

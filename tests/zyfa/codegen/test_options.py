@@ -5,7 +5,7 @@ from zyfa.codegen.options import Options, all_options
 
 def test_names_are_unique_and_parse_back():
     every = list(all_options())
-    assert len({o.name for o in every}) == len(every) == 144
+    assert len({o.name for o in every}) == len(every) == 192
     assert all(Options.parse(o.name) == o for o in every)
 
 

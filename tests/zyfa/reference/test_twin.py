@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs torch: pip install tracekit[zyfa]")
 
 from zyfa.quantize import fp8_quantize  # noqa: E402
-from zyfa.reference import aiter_like, attention_fp64, inputs, twin  # noqa: E402
+from zyfa.reference import aiter_like, attention_fp64, inputs, ops, twin  # noqa: E402
 
 SCALE = 128**-0.5
 
@@ -84,3 +84,31 @@ def test_lean_ashr_codes_hold_over_the_descale_range(exponent):
     a, _ = twin(q, k, v, SCALE / 2**6, (one, one / 2**6, one))
     b, _ = twin(q, k, v, SCALE / 2**6 / 2.0**exponent, (small, one / 2**6, one))
     assert torch.equal(a, b)
+
+
+def steps_apart(a, b):
+    """Largest distance in bf16 steps; bits of both signs on one scale."""
+    bits = [x.cpu().view(torch.int16).int() for x in (a, b)]
+    first, second = (torch.where(x < 0, -32768 - x, x) for x in bits)
+    return (first - second).abs().max()
+
+
+@pytest.mark.parametrize("name", ["gaussian", "sink", "tiny"])
+@pytest.mark.parametrize("softmax", ["exact", "lean_ashr", "lean_u8"])
+def test_the_formulas_for_gpus_are_within_one_step(monkeypatch, name, softmax):
+    tensors, descales = case(name, length=300)
+    out, lse = twin(*tensors, SCALE, descales, softmax)
+    monkeypatch.setattr(ops, "on_cpu", lambda _: False)
+    other, other_lse = twin(*tensors, SCALE, descales, softmax)
+    assert steps_apart(out, other) <= 1
+    assert torch.allclose(lse, other_lse, atol=1e-6)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU that torch can use")
+@pytest.mark.parametrize("softmax", ["exact", "lean_ashr", "lean_u8"])
+def test_a_gpu_is_within_one_step_of_the_cpu(softmax):
+    tensors, descales = case("sink")
+    out, _ = twin(*tensors, SCALE, descales, softmax)
+    on_gpu = [x.cuda() for x in tensors]
+    other, _ = twin(*on_gpu, SCALE, tuple(x.cuda() for x in descales), softmax)
+    assert steps_apart(out, other) <= 1

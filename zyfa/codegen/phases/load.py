@@ -146,7 +146,10 @@ def rotate(k: Machine) -> list[Line]:
 
 
 def move_reads(k: Machine) -> list[Line]:
-    """Vector half of `rotate`; eight ticks, used to fill slots of the softmax scalars."""
+    """Vector half of `rotate`; eight ticks, used to fill slots of the softmax scalars.
+
+    Four bytes each, so they also keep the eight-byte instructions after them aligned.
+    """
     return [op("v_add_u32", register, k.t[0], register) for register in k.v_read] + [
         op("v_add_u32", register, k.t[1], register) for register in k.k_read
     ]

@@ -29,7 +29,7 @@ def collect(k: Machine) -> list[Line]:
         return []
     # The scale byte is a biased exponent, so shifting it up gives 2^-e as float32.
     return [
-        op("v_lshlrev_b32", k.temp[3], 23, k.scale),
+        op("v_lshlrev_b32_e64", k.temp[3], 23, k.scale),
         op("v_fma_f32", k.l, k.sum[0], k.temp[3], k.l),
     ]
 

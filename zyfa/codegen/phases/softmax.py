@@ -34,10 +34,11 @@ def maxima(k: Machine) -> list[Line]:
     return lines
 
 
-def peaks(k: Machine) -> list[Line]:
-    """peak = largest score of the row in base-2 units, half layout."""
+def peaks(k: Machine, fill: list[Line]) -> list[Line]:
+    """peak = largest score of the row in base-2 units, half layout; `fill` follows the swap."""
     return [
         swap(k.top[0], k.top[1]),
+        *fill,
         op("v_max_f32_e64", k.peak, k.top[0], k.top[1]),
         op("v_mul_f32_e64", k.peak, k.peak, k.log2_scale),
     ]
@@ -114,7 +115,7 @@ def groups() -> list[tuple[int, int]]:
 
 
 def all_multiply_adds(k: Machine) -> list[Line]:
-    """The cluster of the gap schedule: nothing else of the SIMD uses the matrix unit then."""
+    """The cluster of a gap: nothing else of the SIMD uses the matrix unit then."""
     return [x for tile, group in groups() for x in multiply_add(k, tile, group)]
 
 

@@ -8,6 +8,8 @@ other's M.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from zyfa.codegen import lds, markers
 from zyfa.codegen.instruction import Align, Comment, Label, Line, control, op, scalar, wait
 from zyfa.codegen.machine import Machine
@@ -17,17 +19,21 @@ from zyfa.codegen.phases.setup import LOWEST
 from zyfa.codegen.registers import Reg
 
 READ_PLACES = {
-    "pingpong": (8, 10, 12, 14),
+    "pingpong": (10, 13),
     "gap": (0, 4, 8, 12),
-    "serial": (8, 10, 12, 14),
+    "early_gap": (13,),
+    "serial": (10, 13),
 }
-"""Before which group of four elements each of the first four operands of M is read.
+"""Before which group of four elements each of the first operands of M is read.
 
-All in one burst fill the CU's LDS queue and hold up the other wave's operands; later than this
-their latency shows at the barrier (simulated: bursts cost 3 points of occupancy, late reads 5).
+A read among conversions costs the softmax about 11 vector ticks, so a phase that the vector port
+bounds reads few; M catches up. With fewer than two M itself waits (simulated, lean_ashr: 97.8 %).
 """
-STAGGER = {"pingpong": 1, "gap": 3, "serial": 0}
+STAGGER = {"pingpong": 1, "gap": 3, "early_gap": 3, "serial": 0}
 """Barriers between the two wave groups: half of those in a block."""
+GAP_AFTER = {"gap": 10, "early_gap": 2}
+"""Matrix instructions of M before the gap: PV with its row sums, or few, so that most of the other
+wave's conversions come beside the rest (simulated, exact: 75, 76, 76, 74 % after 1 to 4)."""
 
 
 def barrier() -> Line:
@@ -39,7 +45,8 @@ def clear(registers: list[Reg]) -> list[Line]:
 
 
 def matrix_steps(k: Machine, with_qk: bool):
-    """Order of the matrix phase. Ping-pong alternates PV and QK to spread the LDS reads."""
+    """Order of the matrix phase: PV and QK alternate to spread the LDS reads, except where the gap
+    lies between them."""
     sums, values = rowsum.steps(k), pv.steps(k)
     if not with_qk:
         return [*values, *sums]
@@ -50,9 +57,10 @@ def matrix_steps(k: Machine, with_qk: bool):
 
 
 def matrix_phase(k: Machine, with_qk: bool, count: bool = False) -> list[Line]:
-    """M(i): up to the barrier (gap: with two barriers between PV and QK).
+    """M(i): up to the barrier (with a gap: two barriers on the way).
 
-    `count`: leave in SCC whether the block loop goes on.
+    `count`: leave in SCC whether the block loop goes on, and the barrier to where it goes, so that
+    the branch is not between the barrier and the next softmax phase.
     """
     steps = matrix_steps(k, with_qk)
     riders: list[list[Line]] = [[] for _ in steps]
@@ -60,22 +68,23 @@ def matrix_phase(k: Machine, with_qk: bool, count: bool = False) -> list[Line]:
         loads = load.load_block(k, "v", k.lds[2]) + load.load_block(k, "k", k.lds[0])
         for i, rider in enumerate(loads):
             riders[2 * i + 1] = rider
+        riders[-3] = load.rotate(k)
     if count:
         riders[-2] = [
-            *riders[-2],
             scalar("s_sub_u32", k.steps, k.steps, 1),
             scalar("s_cmp_lg_u32", k.steps, 0),
         ]
-    if k.options.schedule == "gap":
-        riders[9] = [*riders[9], barrier(), barrier()]
+    if k.options.schedule in GAP_AFTER:
+        at = GAP_AFTER[k.options.schedule] - 1
+        riders[at] = [*riders[at], barrier(), barrier()]
     priority = k.options.setprio == "on"
     return [
         *markers.enter("matrix", k.options.markers == "on"),
         *([control("s_setprio", 1)] if priority else []),
-        *stream(k, steps, riders),
+        *stream(k, steps, riders, len(READ_PLACES[k.options.schedule])),
         *([control("s_setprio", 0)] if priority else []),
         *markers.leave(k.options.markers == "on"),
-        barrier(),
+        *([] if count else [barrier()]),
     ]
 
 
@@ -87,29 +96,31 @@ def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = 
     """
     marked = k.options.markers == "on"
     enter, back = k.label("rescale"), k.label("scaled")
-    moves = load.move_reads(k)
+    moves = iter(load.move_reads(k))
+    late = list(islice(moves, int(k.options.schedule in GAP_AFTER)))
     lines: list[Line] = [
         *markers.enter("softmax", marked),
-        *load.rotate(k),
         *(softmax.mask_diagonal(k, mask == "last") if mask else []),
+        *islice(moves, 1),
         *softmax.maxima(k),
-        *rowsum.collect(k),
-        *softmax.peaks(k),
-        *softmax.exponents(k, moves[:2]),
-        *moves[2:],
+        *(rowsum.collect(k) or islice(moves, 2)),
+        *softmax.peaks(k, list(islice(moves, 1))),
+        *softmax.exponents(k, list(islice(moves, 2))),
+        *moves,
         softmax.lazy_branch(enter),
-        *probabilities(k, with_qk),
+        *probabilities(k, with_qk, late),
         Label(back),
         wait(vmcnt=0, lgkmcnt=0),
         *markers.leave(marked),
         barrier(),
     ]
     rare += [
+        Align(8),
         Label(enter),
         *markers.enter("rescale", marked),
         *rescale.scalars(k),
         *markers.leave(marked),
-        *probabilities(k, with_qk),
+        *probabilities(k, with_qk, late),
         *markers.enter("rescale", marked),
         *rescale.outputs(k),
         *markers.leave(marked),
@@ -118,15 +129,15 @@ def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = 
     return lines
 
 
-def probabilities(k: Machine, with_qk: bool) -> list[Line]:
-    """The elements of X, and the first operands of M read among them."""
-    gap = [barrier()] if k.options.schedule == "gap" else []
+def probabilities(k: Machine, with_qk: bool, late: list[Line]) -> list[Line]:
+    """The elements of X, and the first operands of M read among them; `late` ends a gap."""
+    gap = [barrier()] if k.options.schedule in GAP_AFTER else []
     lines: list[Line] = []
-    # Read where their latency is hidden and no burst fills the LDS queue.
     places = READ_PLACES[k.options.schedule]
-    reads = dict(zip(places, prefetch(k, matrix_steps(k, with_qk)), strict=True))
+    operands = prefetch(k, matrix_steps(k, with_qk), len(places))
+    reads = dict(zip(places, operands, strict=True))
     if gap:
-        lines += [*gap, *softmax.all_multiply_adds(k), *gap]
+        lines += [*gap, *softmax.all_multiply_adds(k), *gap, *late]
     for place, (tile, group) in enumerate(softmax.groups()):
         lines += reads.pop(place, [])
         if not gap:
@@ -179,26 +190,31 @@ def prologue(k: Machine) -> list[Line]:
     ]
     steps = qk.steps(k)
     first = [x for reads in prefetch(k, steps) for x in reads]
-    return [*lines, *first, wait(lgkmcnt=0), *stream(k, steps)]
+    return [*lines, *first, wait(lgkmcnt=0), *stream(k, steps), *load.rotate(k)]
 
 
 def body(k: Machine) -> list[Line]:
     """The whole tile; the item's words are in k.item."""
     rare: list[Line] = []
-    loop, diagonal, done = k.label("block"), k.label("diagonal"), k.label("tile_done")
+    loop, entry = k.label("block"), k.label("first_block")
+    diagonal, done = k.label("diagonal"), k.label("tile_done")
     lines: list[Line] = [
         *prologue(k),
         *stagger(k, upper=True),
         scalar("s_sub_u32", k.steps, k.item[load.ITEM_BLOCKS], 2),
         scalar("s_cmp_eq_u32", k.steps, 0),
         control("s_cbranch_scc1", diagonal, reads=("scc",)),
+        control("s_branch", entry),
         Align(32),
         Label(loop),
+        barrier(),
+        Label(entry),
         Comment("unmasked block: softmax phase"),
         *softmax_phase(k, rare),
         Comment("unmasked block: matrix phase"),
         *matrix_phase(k, with_qk=True, count=True),
         control("s_cbranch_scc1", loop, reads=("scc",)),
+        barrier(),
         Label(diagonal),
         Comment("first diagonal block"),
         *softmax_phase(k, rare, "first"),
