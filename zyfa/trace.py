@@ -14,6 +14,10 @@ from zyfa.jobs import HEAD_DIM
 
 SCALE = HEAD_DIM**-0.5
 INPUTS = ("sink", "gaussian")
+PRODUCT_CYCLES = 1024
+"""Matrix cycles of QK and PV, 32 queries and 128 keys."""
+ROW_SUM_CYCLES = {"b": 64, "a": 128}
+"""The same of the row sum, by its form."""
 
 
 def codes(name: str, length: int, seed: int = 0) -> list[np.ndarray]:
@@ -56,3 +60,20 @@ def record(
         capture=folder,
         parameters=parameters,
     )
+
+
+def shares(folder: str | Path, options: Options) -> tuple[list[float], list[float]] | None:
+    """(busy, useful) of each SIMD's matrix pipe in the steady window of a capture, 0 to 1.
+
+    Useful leaves out the row sum, which the article does not count. None where a wave runs too few
+    blocks for a steady window.
+    """
+    import tracekit
+    from tracekit.analysis.occupancy import occupancy
+
+    rows = occupancy(tracekit.open(folder).timeline(), "steady").rows
+    if set(rows.window) != {"steady"}:
+        return None
+    busy = [float(x) for x in rows.matrix_occupancy]
+    part = PRODUCT_CYCLES / (PRODUCT_CYCLES + ROW_SUM_CYCLES[options.rowsum])
+    return busy, [part * x for x in busy]

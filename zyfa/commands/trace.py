@@ -67,7 +67,15 @@ def command(
         f"{p.vmem_latency} cycles, 16 B loads {p.vmem_x4_service} cycles a wave; "
         f"parameters {p.digest}"
     )
+    click.echo(f"steady window: {_shares(trace.shares(folder, options))}")
     return 0
+
+
+def _shares(found: tuple[list[float], list[float]] | None) -> str:
+    if found is None:
+        return "none, the waves run too few blocks"
+    busy, useful = (f"{100 * min(x):.1f} to {100 * max(x):.1f} %" for x in found)
+    return f"matrix pipe of the SIMDs busy {busy}, useful (row sum apart) {useful}, simulated"
 
 
 def _record(options: Options, seqlen: int, data: str, folder: Path) -> int:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -61,10 +62,21 @@ def test_trace_leaves_a_capture(tmp_path):
     done = invoke("trace", "--seqlen", "256", "-o", str(folder))
     assert done.exit_code == 0
     assert "simulated; memory latency 700 cycles" in done.stdout
+    assert "steady window: none" in done.stdout
     capture = tracekit.open(folder)
     assert capture.simulated
     assert len(capture.timeline().waves) == 8
     assert invoke("trace", "--seqlen", "256", "-o", str(folder)).exit_code == 2
+
+
+@pytest.mark.parametrize(("rowsum", "useful"), [("b", 1024 / 1088), ("a", 1024 / 1152)])
+def test_trace_prints_the_useful_share_beside_the_busy_one(tmp_path, rowsum, useful):
+    done = invoke(
+        "trace", "--variant", f"rowsum={rowsum}", "--seqlen", "1024", "-o", str(tmp_path / "t")
+    )
+    line = done.stdout.splitlines()[-1]
+    busy, of_it = (float(x) for x in re.findall(r"to ([0-9.]+) %", line))
+    assert of_it == pytest.approx(useful * busy, abs=0.11)
 
 
 @pytest.mark.parametrize(("option", "value"), [("--input", "noise"), ("--seqlen", "0")])

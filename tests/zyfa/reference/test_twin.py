@@ -33,7 +33,7 @@ def test_error_is_within_twice_the_fp8_baseline(name, softmax):
     assert worst <= 2 * (baseline.double() - exact).abs().max() + 1e-5
 
 
-@pytest.mark.parametrize("name", ["gaussian", "sink"])
+@pytest.mark.parametrize("name", inputs.INPUTS)
 @pytest.mark.parametrize("softmax", ["lean_ashr", "lean_u8"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_lean_costs_at_most_the_stated_factor(name, softmax, seed):
