@@ -71,6 +71,14 @@ def test_gzip_header_cut_anywhere_is_one_clear_error(tmp_path, flags):
             tracekit.open(path)
 
 
+def test_member_without_a_name_is_skipped(tmp_path):
+    """Found by fuzzing: zipfile looks at the last letter of every name."""
+    path = _zip(tmp_path / "run.zip")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(zipfile.ZipInfo(""), b"nothing")
+    assert len(tracekit.open(path).timeline().instructions)
+
+
 def test_folder_of_captures_keeps_them_apart():
     samples = sorted(folder.name for folder in SAMPLE.parent.iterdir() if folder.is_dir())
     found = [capture.name for capture in open_all(SAMPLE.parent)]

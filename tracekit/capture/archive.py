@@ -157,7 +157,7 @@ def _read_zip(archive: _Archive) -> None:
         if len(members) > MOST_MEMBERS:
             raise FormatError(archive.path, f"more than {MOST_MEMBERS:,} members")
         for member in members:
-            if not member.is_dir():
+            if member.filename and not member.is_dir():
                 with source.open(member) as file:
                     archive.take(member.filename, member.file_size, file)
 
