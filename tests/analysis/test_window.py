@@ -6,6 +6,7 @@ import pytest
 from planned import Plan, lines
 
 import tracekit
+from tracekit.analysis.occupancy import occupancy
 from tracekit.analysis.simds import each_simd
 from tracekit.analysis.window import UnknownWindow, Windows, check
 
@@ -94,3 +95,12 @@ def test_ranges_are_cycles_or_shares_of_the_span(tmp_path, name, edges):
     (simd,) = each_simd(timeline)
     window = Windows(timeline, name).of(simd)
     assert (window.start, window.end) == edges
+
+
+def test_a_range_beyond_the_trace_is_told(tmp_path):
+    timeline = planned.timeline(planned.write(tmp_path, LOOP, [turns(0, 6000, 6500, 5)]))
+    inside = occupancy(timeline, "10%:90%")
+    assert not any("beyond" in note for note in inside.notes)
+    outside = occupancy(timeline, "99999999:999999999")
+    assert any("reaches beyond what some SIMD ran" in note for note in outside.notes)
+    assert any("no MFMA was issued in the window (of " in note for note in outside.notes)

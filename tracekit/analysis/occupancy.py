@@ -138,9 +138,7 @@ def _notes(timeline: Timeline, table: pd.DataFrame) -> list[str]:
         return [no_instructions(timeline)]
     notes += _unknown_costs(timeline)
     if not table["mfma"].any() and not table[list(MATRIX_COLUMNS)].isna().any().any():
-        static = int((timeline.listing.pipe == Pipe.MATRIX).sum())
-        having = f"the listing has {static}; no wave reached one" if static else "it has none"
-        notes.append(f"no MFMA was executed by the traced waves ({having})")
+        notes.append(_no_mfma(timeline))
     missing = [
         f"SE {se}: SIMD {', '.join(map(str, sorted(set(range(4)) - set(group))))}"
         for se, group in table.groupby("se")["simd"]
@@ -149,6 +147,18 @@ def _notes(timeline: Timeline, table: pd.DataFrame) -> list[str]:
     if missing:
         notes.append(f"no traced wave on {'; '.join(missing)} (no row for them)")
     return notes
+
+
+def _no_mfma(timeline: Timeline) -> str:
+    """Why the matrix pipe did nothing in the window."""
+    listing, row = timeline.listing, timeline.instructions["row"].to_numpy()
+    matrix = listing.pipe == Pipe.MATRIX
+    executed = int(matrix[row[row >= 0]].sum())
+    if executed:
+        return f"no MFMA was issued in the window (of {executed:,} in the trace)"
+    static = int(matrix.sum())
+    having = f"the listing has {static}; no wave reached one" if static else "it has none"
+    return f"no MFMA was executed by the traced waves ({having})"
 
 
 def no_instructions(timeline: Timeline) -> str:

@@ -107,7 +107,13 @@ class Windows:
         ]
         if edges[1] <= edges[0]:
             raise UnknownWindow(f"window {self.name!r} is empty: {edges[0]} to {edges[1]} cycles")
-        return Window(self.name, union(edges[:1], edges[1:]))
+        note = ""
+        if edges[0] < first or edges[1] > last:
+            note = (
+                f"window {self.name} reaches beyond what some SIMD ran: its cycles outside of "
+                "window span count as idle"
+            )
+        return Window(self.name, union(edges[:1], edges[1:]), note)
 
 
 def window_of(timeline: Timeline, simd: Simd, name: str) -> Window:

@@ -29,6 +29,10 @@ _NO_LISTING = (
 )
 
 
+#: Folders that rocprofv3 and its users name alike in every run.
+_PLAIN = ("att", "out")
+
+
 def open_capture(
     path: PathLike | Sequence[PathLike],
     *,
@@ -107,14 +111,20 @@ def _of_root(root: Place, options: _Options) -> list[Capture]:
     for folder in rest:
         captures.append(_Opening(options, folder.name).decoded(folder))
     if len(captures) == 1:
-        captures[0].name, captures[0].path = root.name, root
+        captures[0].name, captures[0].path = _title(root), root
     return captures
 
 
+def _title(root: Place) -> str:
+    """Name of the only capture of a path."""
+    full = root.absolute() if isinstance(root, Path) else root
+    return (full.parent.name if full.name in _PLAIN else "") or full.name
+
+
 def _name(root: Place, folder: Place) -> str:
-    """Name of a capture among several: its folder; ``att`` is rocprofv3's host folder."""
+    """Name of a capture among several: its folder."""
     parent = folder.parent
-    inside = folder.name in ("att", "out") and parent.resolve() != root.resolve()
+    inside = folder.name in _PLAIN and parent.resolve() != root.resolve()
     return parent.name if inside else folder.name
 
 
