@@ -13,7 +13,7 @@ from dashboard.lanes import Lane
 #: Kinds of the palette are below this.
 KINDS = 32
 #: Intervals of a lane that are sent as they are: up to this many a pixel.
-PER_PIXEL = 2
+PER_PIXEL = 1
 #: Intervals of a lane with texts, up to which the texts are sent.
 MOST_TEXTS = 2048
 _EDGE = np.iinfo(np.int32).max
@@ -108,7 +108,8 @@ def pack(
         exact = exact and own.stop - own.start <= PER_PIXEL * pixels
         heads.append(
             {"name": lane.name, "group": lane.group, "simd": lane.simd, "slot": lane.slot,
-             "count": len(columns["start"]), "texts": _texts(lane, columns["index"])}
+             "count": len(columns["start"]), "texts": _texts(lane, columns["index"]),
+             "window": lane.window[:MOST_TEXTS]}
         )  # fmt: skip
         for name, dtype in ARRAYS:
             data = columns[name].astype(dtype).tobytes()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -41,6 +41,7 @@ class Lane:
     index: NDArray[np.int32]
     texts: tuple[str, ...] = ()
     level: NDArray[np.uint8] | None = None  # height of each interval, 255 the lane's
+    window: tuple[tuple[int, int], ...] = ()  # of a bubble lane: what its numbers are about
 
     @cached_property
     def reach(self) -> Array:
@@ -191,7 +192,9 @@ def _bubbles(found: Causes, number: int, rows: object) -> Lane:
         at = np.searchsorted(start, simd.start, side="right") - 1
         inside = (at >= 0) & (simd.start < (start + cycles)[at])
         bubble[inside] = index[at[inside]]
-    return Lane.of(
+    made = Lane.of(
         "matrix idle", "bubbles", view.simd, -1, simd.start, simd.end,
         simd.cause + palette.FIRST_CAUSE, np.full(len(simd.start), -1), bubble,
     )  # fmt: skip
+    pieces = simd.window.intervals
+    return replace(made, window=tuple(zip(pieces.start.tolist(), pieces.end.tolist(), strict=True)))

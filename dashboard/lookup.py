@@ -49,8 +49,13 @@ def matching_rows(timeline: Timeline, text: str) -> np.ndarray:
     return np.flatnonzero([wanted in line.lower() for line in listing.text])
 
 
-def find(timeline: Timeline, place: Place, text: str, after: int, step: int) -> dict[str, Any]:
-    """The next (``step`` 1) or last (-1) executed match beyond ``after``, and their count."""
+def find(
+    timeline: Timeline, place: Place, text: str, after: int, step: int, current: int = -1
+) -> dict[str, Any]:
+    """The next (``step`` 1) or last (-1) executed match, its number and their count.
+
+    In order of time, from the match that is row ``current``, else from the time ``after``.
+    """
     table = timeline.instructions
     rows = matching_rows(timeline, text)
     own = np.isin(table["row"].to_numpy(), rows) if len(rows) else np.zeros(len(table), bool)
@@ -58,36 +63,45 @@ def find(timeline: Timeline, place: Place, text: str, after: int, step: int) -> 
     at = np.flatnonzero(own)
     if not len(at):
         return {"count": 0, "index": -1}
-    time = table["time"].to_numpy()[at]
-    beyond = np.flatnonzero(time > after if step > 0 else time < after)
-    if len(beyond):
-        best = beyond[np.argmin(time[beyond])] if step > 0 else beyond[np.argmax(time[beyond])]
-    else:  # around the end
-        best = np.argmin(time) if step > 0 else np.argmax(time)
-    return {"count": len(at), **instruction(timeline, int(at[best])), "index": int(at[best])}
+    order, number = _next(at, table["time"].to_numpy()[at], after, step, current)
+    number %= len(order)  # around the end
+    best = int(order[number])
+    return {"count": len(at), "number": number + 1, **instruction(timeline, best), "index": best}
 
 
-def next_bubble(rows: Any, place: Place, after: int, step: int, simd: int) -> dict[str, Any]:
-    """The next or last bubble of the place beyond ``after`` (of one SIMD unless -1)."""
+def next_bubble(
+    rows: Any, place: Place, after: int, step: int, current: int = -1
+) -> dict[str, Any]:
+    """The next or last bubble of the place, from row ``current``, else from ``after``."""
     own = (rows["se"] == place[0]) & (rows["dispatch"] == place[1]) & (rows["start"] >= 0)
-    if simd >= 0:
-        own &= rows["simd"] == simd
-    own &= (rows["start"] > after) if step > 0 else (rows["start"] < after)
-    part = rows[own]
-    if not len(part):
+    at = np.flatnonzero(own)
+    order, number = _next(at, rows["start"].to_numpy()[at], after, step, current)
+    if not 0 <= number < len(order):
         return {"start": None}
-    return _bubble(part.loc[part["start"].idxmin() if step > 0 else part["start"].idxmax()])
+    return bubble(rows, int(order[number]))
+
+
+def _next(
+    at: np.ndarray, time: np.ndarray, after: int, step: int, current: int
+) -> tuple[np.ndarray, int]:
+    """Rows ``at`` in order of time, and the place of the next one there (may be outside)."""
+    by_time = np.lexsort((at, time))
+    order, time = at[by_time], time[by_time]
+    here = np.flatnonzero(order == current)
+    if len(here):
+        return order, int(here[0]) + step
+    if step > 0:
+        return order, int(np.searchsorted(time, after, side="left"))
+    return order, int(np.searchsorted(time, after, side="right")) - 1
 
 
 def bubble(rows: Any, index: int) -> dict[str, Any]:
     """Row ``index`` of the bubble table."""
     if not 0 <= index < len(rows):
         raise TracekitError(f"no bubble {index}")
-    return _bubble(rows.iloc[index])
-
-
-def _bubble(best: Any) -> dict[str, Any]:
+    best = rows.iloc[index]
     return {
+        "index": index,
         "start": int(best["start"]), "cycles": int(best["cycles"]), "simd": int(best["simd"]),
         "cause": best["cause"], "waves": best["waves"], "after": best["after"],
         "before": best["before"], "iteration": int(best["iteration"]),

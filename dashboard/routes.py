@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from dashboard.service import Service
 from dashboard.sources import excerpts
 from dashboard.tables import TABLES
 from tracekit.analysis.window import DEFAULT
+from tracekit.commands.hotspots import write_stats
 from tracekit.errors import TracekitError
 
 #: Pixels of the widest screen that is served (8K).
@@ -136,7 +138,8 @@ def _find(service: Service) -> Response:
     key = _text("capture")
     place = _place(service, key)
     after, step = _number("after", -(2**61)), -1 if _number("step", 1) < 0 else 1
-    return jsonify(find(service.timeline(key), place, _text("text"), after, step))
+    current = _number("current", -1)
+    return jsonify(find(service.timeline(key), place, _text("text"), after, step, current))
 
 
 def _bubble(service: Service) -> Response:
@@ -146,7 +149,7 @@ def _bubble(service: Service) -> Response:
     if "index" in request.args:
         return jsonify(bubble(rows, _number("index")))
     step = -1 if _number("step", 1) < 0 else 1
-    return jsonify(next_bubble(rows, place, _number("after"), step, _number("simd", -1)))
+    return jsonify(next_bubble(rows, place, _number("after"), step, _number("current", -1)))
 
 
 def _iterations(service: Service) -> Response:
@@ -173,7 +176,12 @@ def _table(service: Service) -> Response:
     if name not in TABLES:
         raise BadRequest(f"no table {name!r}: one of {', '.join(TABLES)}")
     table = TABLES[name](service, _text("capture"), _text("window", DEFAULT), _text("other", ""))
-    text = table.replace({np.nan: None}).to_csv(index=False, lineterminator="\n")
+    if name == "hotspots":
+        out = StringIO()
+        write_stats(out, [table])  # rocprofv3's own kind of CSV, as the command writes it
+        text = out.getvalue()
+    else:
+        text = table.replace({np.nan: None}).to_csv(index=False, lineterminator="\n")
     return Response(
         text, mimetype="text/csv",
         headers={"Content-Disposition": f'attachment; filename="tracekit-{name}.csv"'},

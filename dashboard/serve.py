@@ -32,7 +32,10 @@ def tunnel(port: int, environment: dict[str, str]) -> str | None:
 def serve(app: Dash, port: int, browser: bool, say: Callable[[str], None]) -> None:
     """Serve ``app`` until interrupted; ``port`` 0 takes a free one (OSError when taken)."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = make_server(HOST, port, app.server, threaded=True)
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind((HOST, port))  # werkzeug would exit by itself where the port is taken
+    server = make_server(HOST, port, app.server, threaded=True, fd=listening.fileno())
     url = f"http://{HOST}:{server.server_port}/"
     say(url)
     line = tunnel(server.server_port, dict(os.environ))

@@ -18,5 +18,6 @@ TABLES: dict[str, Callable[[Service, str, str, str], Any]] = {
     "overlap": lambda s, key, window, _: s.overlap(key, window).rows,
     "clock": lambda s, key, window, _: s.clock(key).rows,
     "hotspots": lambda s, key, window, _: s.hotspots(key).rows,
+    "bodies": lambda s, key, window, other: s.compare(key, other, window).bodies,
     "compare": lambda s, key, window, other: s.compare(key, other, window).rows,
 }

@@ -3,7 +3,7 @@
 window.tk = {
   // hash name -> whether the server renders by it
   keys: { view: 1, a: 1, b: 1, w: 1, se: 1, d: 1, simd: 1, c: 1, theme: 1,
-          t: 0, tb: 0, i: 0, pc: 0, m: 0, l: 0 },
+          t: 0, tb: 0, i: 0, u: 0, pc: 0, m: 0, l: 0 },
   state: {},
   mounts: [],
   read() {
@@ -20,6 +20,7 @@ window.tk = {
     history[step ? "pushState" : "replaceState"](null, "", hash);
   },
   set(patch) {
+    if ("w" in patch || "a" in patch) patch = { u: "", ...patch }; // a row of that window's bubbles
     let server = false, step = false;
     for (const k in patch) {
       if ((tk.state[k] || "") === (patch[k] || "")) continue;

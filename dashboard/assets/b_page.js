@@ -26,11 +26,11 @@ document.addEventListener("click", (event) => {
   else if (d.open) {
     const which = d.which || "a";
     if (which === "swap") return tk.set({ a: tk.state.b, b: tk.state.a, t: "", tb: "", i: "", pc: "", m: "" });
-    const own = { t: "", tb: "", i: "", pc: "", m: "", se: "", d: "", simd: "", c: "", w: "" };
+    const own = { t: "", tb: "", i: "", u: "", pc: "", m: "", se: "", d: "", simd: "", c: "", w: "" };
     tk.set(which === "a" ? { ...own, a: d.open, view: "overview" } : { b: d.open, tb: "", view: "compare" });
   } else if (d.goto) {
-    const [from, to, se, dispatch] = d.goto.split(",").map(Number);
-    tk.show(from, to, { se: String(se), d: String(dispatch) });
+    const [from, to, se, dispatch, u] = d.goto.split(",");
+    tk.show(Number(from), Number(to), { se, d: dispatch, u, i: "", pc: "" });
   } else if (d.pc) tk.set({ view: "isa", pc: d.pc });
   else if (d.csv) {
     const query = { name: d.csv, capture: tk.state.a || "", window: tk.state.w || "steady", other: tk.state.b || "" };
@@ -92,7 +92,7 @@ tk.plots = function (tries = 0) {
     plot.tkBound = true;
     plot.on("plotly_click", (event) => {
       const to = event.points[0] && event.points[0].customdata;
-      if (to) tk.show(to[0], to[1], { se: String(to[2]), d: String(to[3]) });
+      if (to) tk.show(to[0], to[1], { se: String(to[2]), d: String(to[3]), m: `${to[0]},${to[1]}`, u: "", i: "", pc: "" });
     });
   });
   if (plots.length < wanted && tries < 60) setTimeout(() => tk.plots(tries + 1), 100);
@@ -117,13 +117,22 @@ tk.grid = function (tries = 0) {
     if (node && node.data.pc !== tk.state.pc) show(node.data);
   });
   api.addEventListener("cellDoubleClicked", (event) => tk.follow(event.data.pc));
-  if (tk.state.pc)
-    api.forEachNode((node) => {
-      if (node.data.pc !== tk.state.pc) return;
-      node.setSelected(true);
-      api.ensureIndexVisible(node.rowIndex, "middle");
-      tk.source(node.data);
-    });
+  let there = null, loop = null;
+  api.forEachNode((node) => {
+    if (tk.state.pc && node.data.pc === tk.state.pc) there = node;
+    if (!loop && node.data.loop.includes("★")) loop = node;
+  });
+  if (there) {
+    api.ensureIndexVisible(there.rowIndex, "middle");
+    api.setFocusedCell(there.rowIndex, "instruction");
+    tk.source(there.data);
+  } else if (loop) api.ensureIndexVisible(loop.rowIndex, "middle");
+  const ran = document.getElementById("ran");
+  ran.addEventListener("click", () => {
+    const on = ran.getAttribute("aria-pressed") !== "true";
+    ran.setAttribute("aria-pressed", String(on));
+    api.setFilterModel(on ? { hits: { filterType: "number", type: "greaterThan", filter: 0 } } : null);
+  });
 };
 
 // The inline stack of a line, innermost first.

@@ -9,6 +9,7 @@
     [GUTTER, RULER, GAP, MAP] = [132, 22, 8, 36].map((n) => Math.round(n * U));
     FONT = `${11 * U}px system-ui, sans-serif`;
   }
+  const THIN = 0.75; // pixels
   const HEIGHT = { slot: 22, scope: 16, matrix: 20, vector: 20, bubbles: 20, counter: 26, clock: 16 };
 
   tk.Drawing = class {
@@ -80,6 +81,7 @@
         pen.fillStyle = css.getPropertyValue("--lane");
         pen.fillRect(GUTTER, y, width - GUTTER, h);
         if (lane.group === "slot") this.resident(lane, y, h, css);
+        if (lane.group === "bubbles") this.outside(lane, y, h, css);
         this.intervals(lane, y, h, width);
         pen.restore();
       }
@@ -95,6 +97,21 @@
           this.pen.fillRect(this.x(begin), y, Math.max(1, this.x(end) - this.x(begin)), h);
     }
 
+    // Where the window of the numbers does not reach, nothing is said about idle time.
+    outside(lane, y, h, css) {
+      const pen = this.pen;
+      pen.fillStyle = css.getPropertyValue("--ground");
+      const edges = [-Infinity, ...lane.window.flat(), Infinity];
+      for (let n = 0; n < edges.length; n += 2) {
+        const a = Math.max(GUTTER, this.x(edges[n])), b = Math.min(this.canvas.clientWidth, this.x(edges[n + 1]));
+        if (b <= a) continue;
+        pen.fillStyle = css.getPropertyValue("--ground");
+        pen.fillRect(a, y, b - a, h);
+        pen.fillStyle = css.getPropertyValue("--soft");
+        if (b - a > 130 * U) pen.fillText("outside the window", a + 4, y + h / 2);
+      }
+    }
+
     intervals(lane, y, h, width) {
       const pen = this.pen, base = this.tile.first, scale = this.pixels() / (this.t1 - this.t0);
       const shift = GUTTER + (base - this.t0) * scale;
@@ -104,8 +121,9 @@
         if (a > width) break;
         const b = shift + lane.end[i] * scale, kind = lane.kind[i];
         if (b <= last && kind === lastKind) continue;
-        const w = Math.max(b - a, 0.75), part = (h * lane.fill[i]) / 255;
-        const tall = lane.group === "counter" ? part : lane.fill[i] === 255 ? h : Math.max(3, part);
+        // What is thinner than can be drawn gets lower instead: ink stays the share of time.
+        const w = Math.max(b - a, THIN), part = (h * lane.fill[i] * Math.min(1, (b - a) / THIN)) / 255;
+        const tall = lane.group === "counter" ? part : Math.max(3, part);
         pen.fillStyle = this.paint(kind);
         pen.fillRect(a, y + h - tall, w, tall);
         last = b < a + 1 ? a + 1 : b; lastKind = kind;

@@ -50,7 +50,8 @@
       const w = this.whole;
       const asked = (tk.state[this.key] || "").split(",").map(Number);
       const span = Math.max(1, w.end - w.begin);
-      [this.t0, this.t1] = asked.length === 2 && asked[1] > asked[0] ? asked : [w.begin - span * 0.01, w.end + span * 0.01];
+      const there = asked.length === 2 && asked[1] > asked[0] && asked[0] < w.end && asked[1] > w.begin;
+      [this.t0, this.t1] = there ? asked : [w.begin - span * 0.01, w.end + span * 0.01];
       this.size();
       this.draw();
       this.firstPaint = performance.now() - began;
@@ -65,8 +66,17 @@
       this.groups();
       this.size();
       this.moved();
-      if (tk.state.i && this.part === "a") this.select(Number(tk.state.i));
+      if (this.part === "a" && tk.state.u) this.bubble(1, Number(tk.state.u));
+      else if (this.part === "a" && tk.state.i) this.select(Number(tk.state.i));
       this.root.dataset.ready = "all";
+    }
+
+    // The screen changed: ask again for what its pixels can show.
+    async again() {
+      if (!this.whole) return;
+      try { this.whole = this.tile = await this.fetch(null, null, this.pixels(), 1); } catch { return; }
+      this.size();
+      this.moved(true);
     }
 
     places() {
@@ -80,6 +90,7 @@
         option.selected = String(this.whole.place) === option.value;
         select.append(option);
       }
+      if (this.part === "a" && tk.state.se) tk.set({ se: String(this.whole.place[0]), d: String(this.whole.place[1]) });
       this.root.querySelector(".cu").textContent = `CU ${this.whole.cu.join(", ")}`;
     }
 
@@ -127,6 +138,7 @@
 
     // The view moved: draw what is here at once, and ask for finer data when it is needed.
     moved(silent) {
+      this.tip.hidden = true;
       this.draw();
       tk.state[this.key] = `${Math.round(this.t0)},${Math.round(this.t1)}`;
       tk.write();
@@ -189,7 +201,7 @@
       this.chosen = { ...got, index };
       this.draw();
       const pc = got.vaddr >= 0 ? `${got.object}:0x${got.vaddr.toString(16)}` : "";
-      if (this.part === "a") tk.set({ i: String(index), pc });
+      if (this.part === "a") tk.set({ i: String(index), u: "", pc });
       const busy = got.cycles === null ? "unknown" : `${got.cycles} cycles`;
       this.show([got.text, `SIMD ${got.simd} slot ${got.slot} wave ${got.wave}`, `first attempt ${tk.count(got.time)}`,
         `refused or waiting ${tk.count(got.stall)} cycles`, `to end of issue ${tk.count(got.duration)} cycles`,
@@ -214,11 +226,13 @@
 
     // The next or last bubble from here, or the one that is row ``index`` of the table.
     async bubble(step, index) {
-      const from = this.at >= this.t0 && this.at <= this.t1 ? this.at : (this.t0 + this.t1) / 2;
-      const q = this.query(index === undefined ? { after: Math.floor(from), step } : { index });
+      const seen = this.at >= this.t0 && this.at <= this.t1;
+      const from = seen ? { current: this.told, after: this.at } : { after: Math.floor(step > 0 ? this.t0 : this.t1) };
+      const q = this.query(index === undefined ? { step, ...from } : { index });
       const got = await tk.json("bubble", q).catch((e) => ({ error: e.message }));
       if (got.error || got.start === null) { this.status.textContent = got.error || "no further bubble"; return; }
-      this.at = got.start;
+      [this.at, this.told, this.chosen] = [got.start, got.index, null];
+      if (this.part === "a") tk.set({ u: String(got.index), i: "", pc: "" });
       const room = Math.max(64, got.cycles);
       if (index === undefined) this.fit(got.start - room, got.start + got.cycles + room);
       this.measure(got.start, got.start + got.cycles);
@@ -229,13 +243,13 @@
     async search(step) {
       const text = this.root.querySelector("input.search").value.trim();
       if (!text) return;
-      const from = this.chosen ? this.chosen.time : this.t0 - 1;
-      const got = await tk.json("find", this.query({ text, after: Math.round(from), step })).catch((e) => ({ error: e.message }));
+      const from = this.chosen ? { after: this.chosen.time, current: this.chosen.index } : { after: Math.round(this.t0) };
+      const got = await tk.json("find", this.query({ text, step, ...from })).catch((e) => ({ error: e.message }));
       if (got.error || !got.count) { this.status.textContent = got.error || `nothing executed matches ${text}`; return; }
       const room = Math.max(200, got.duration * 2);
       this.fit(got.time - room, got.time + got.duration + room);
       await this.select(got.index);
-      this.status.textContent = `${tk.count(got.count)} executions match`;
+      this.status.textContent = `match ${tk.count(got.number)} of ${tk.count(got.count)}`;
     }
 
     // The instruction before or after the selected one, of the same wave.

@@ -38,7 +38,7 @@
         n: () => this.bubble(1), p: () => this.bubble(-1), ",": () => this.step(-1), ".": () => this.step(1),
         f: () => { const r = this.chosen ? [this.chosen.time, this.chosen.time + this.chosen.duration] : this.range(); if (r) this.fit(r[0] - 16, r[1] + 16); },
         m: () => this.chosen && this.measure(this.chosen.time, this.chosen.time + this.chosen.duration),
-        Escape: () => { this.chosen = null; this.measure(0, 0); },
+        Escape: () => { this.chosen = null; this.show(["nothing selected"]); this.measure(0, 0); tk.set({ i: "", u: "", pc: "" }); },
         "/": () => this.root.querySelector("input.search")?.focus(),
       };
       const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
@@ -138,6 +138,6 @@
   let resizing;
   window.addEventListener("resize", () => {
     clearTimeout(resizing);
-    resizing = setTimeout(() => (tk.timelines || []).forEach((line) => { if (line.whole) { line.size(); line.moved(true); } }), 80);
+    resizing = setTimeout(() => (tk.timelines || []).forEach((line) => line.again()), 150);
   });
 })();

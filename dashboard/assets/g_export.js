@@ -32,7 +32,8 @@ tk.exportPng = async function () {
     if (!box.width || !each.isConnected || !copies[n] || each.closest(".js-plotly-plot") !== each && each.closest(".js-plotly-plot")) continue;
     const image = document.createElement("img");
     image.src = each.tagName === "CANVAS" ? each.toDataURL() : await Plotly.toImage(each, { format: "png", scale: 2, width: box.width, height: box.height });
-    image.style.cssText = `width:${box.width}px;height:${box.height}px;display:block`;
+    const { display, verticalAlign } = getComputedStyle(each);
+    image.style.cssText = `width:${box.width}px;height:${box.height}px;display:${display};vertical-align:${verticalAlign}`;
     copies[n].replaceWith(image);
   }
   copy.querySelectorAll("script,iframe").forEach((each) => each.remove());

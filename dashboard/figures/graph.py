@@ -7,6 +7,7 @@ from typing import Any
 from dash import dcc
 
 INK = {True: "#e3e7ee", False: "#1d232b"}
+GROUND = {True: "#1c2027", False: "#ffffff"}
 GRID = {True: "#3a414c", False: "#d6dbe2"}
 
 #: Pixels of letters in figures.
@@ -31,12 +32,12 @@ def graph(name: str, figure: Any, scale: float) -> dcc.Graph:
 
 
 def finish(figure: Any, dark: bool, height: int) -> Any:
-    """Common layout: transparent ground, ink and grid of the theme."""
+    """Common layout: ground (an SVG stands alone), ink and grid of the theme."""
     ink, grid = INK[dark], GRID[dark]
     axis = {"gridcolor": grid, "zerolinecolor": grid, "linecolor": grid, "automargin": True}
     figure.update_layout(
         height=height, margin={"l": 10, "r": 10, "t": 34, "b": 10}, font={"color": ink},
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+        paper_bgcolor=GROUND[dark], plot_bgcolor=GROUND[dark],
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
     )  # fmt: skip
     figure.update_xaxes(**axis)

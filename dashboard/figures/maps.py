@@ -18,8 +18,7 @@ LETTERS = 72, 40
 
 def _grid(cells: Any, rows: str, columns: str, cause: str) -> tuple[Any, Any, Any, Any]:
     """Row labels, column labels, share in %, cause of each cell (NaN and "" without one)."""
-    names = np.sort(cells[rows].unique())
-    steps = np.sort(cells[columns].unique())
+    names, steps = (_filled(np.sort(cells[name].unique())) for name in (rows, columns))
     share = np.full((len(names), len(steps)), np.nan)
     causes = np.full(share.shape, "", object)
     at = np.searchsorted(names, cells[rows]), np.searchsorted(steps, cells[columns])
@@ -28,6 +27,15 @@ def _grid(cells: Any, rows: str, columns: str, cause: str) -> tuple[Any, Any, An
     share[at] = np.where(window > 0, 100 * idle / np.maximum(window, 1), np.nan)
     causes[at] = np.where(idle > 0, cause or cells["cause"].to_numpy(object), "")
     return names, steps, share, causes
+
+
+def _filled(values: Any) -> Any:
+    """Evenly spaced values with the missing ones: else their neighbours would look larger."""
+    if len(values) < 2:
+        return values
+    step = int(np.gcd.reduce(np.diff(values)))
+    many = (int(values[-1]) - int(values[0])) // step + 1
+    return values[0] + step * np.arange(many) if many <= 4 * len(values) else values
 
 
 def _heat(share: Any, causes: Any, x: Any, y: Any, data: Any, title: str) -> go.Heatmap:

@@ -16,6 +16,15 @@ from tracekit.analysis.causes import CAUSES, MEANINGS, SimdCauses
 from tracekit.analysis.iterations import fold
 from tracekit.commands.output import Column, number, percent
 
+
+def _address(value: Any) -> str:
+    return "-" if value < 0 else f"{int(value):#x}"
+
+
+def _index(value: Any) -> str:
+    return "-" if value < 0 else number(value)
+
+
 _CAUSES = {
     "code": Column("", left=True), "cause": Column("cause", left=True),
     "cycles": Column("cycles", number), "share": Column("of window", percent),
@@ -24,13 +33,13 @@ _CAUSES = {
 _SITES = {
     "cause": Column("cause", left=True), "bubbles": Column("bubbles", number),
     "cycles": Column("cycles", number), "mean_cycles": Column("mean", number),
-    "share": Column("of window", percent), "before": Column("after", left=True),
-    "after": Column("next MFMA", left=True),
+    "share": Column("of window", percent), "before_vaddr": Column("after PC", _address),
+    "after_vaddr": Column("before PC", _address), "after": Column("before", left=True),
 }  # fmt: skip
 _ROWS = {
     "simd": Column("SIMD"), "start": Column("start", number), "cycles": Column("cycles", number),
-    "cause": Column("cause", left=True), "iteration": Column("iteration"),
-    "offset": Column("offset", number), "waves": Column("what the waves did", left=True),
+    "cause": Column("cause", left=True), "iteration": Column("iteration", _index),
+    "offset": Column("offset", _index), "waves": Column("what the waves did", left=True),
 }  # fmt: skip
 
 
@@ -70,12 +79,14 @@ def render(service: Service, asked: Request) -> html.Div:
         html.H2("Causes of this SIMD's idle cycles"),
         table("causes", _long(_of(result.totals, chosen)), _CAUSES, "causes"),
         html.H2("Bubbles of this SIMD, largest first"),
-        table("bubbles", rows, _ROWS, "bubbles", goto=_goto, limit=40),
+        table("bubbles", rows.assign(row=rows.index), _ROWS, "bubbles", goto=_goto, limit=40),
         _short(short),
         html.H2("Bubbles by place, all SIMDs"),
         table("sites", sites, _SITES, "sites", limit=40),
     ]
-    return page("Bubble map", children, command(service, key, "bubbles", window))
+    view = chosen.simd
+    only = {"se": view.se, "dispatch": view.dispatch, "simd": view.simd} if asked.simd else {}
+    return page("Bubble map", children, command(service, key, "bubbles", window, **only))
 
 
 def _short(rows: Any) -> html.P:
@@ -106,7 +117,8 @@ def _of(table: Any, simd: SimdCauses, whole: bool = False) -> Any:
 
 
 def _goto(row: dict[str, Any]) -> str:
-    return f"{row['start']},{row['start'] + row['cycles']},{row['se']},{row['dispatch']}"
+    end = row["start"] + row["cycles"]
+    return f"{row['start']},{end},{row['se']},{row['dispatch']},{row['row']}"
 
 
 def _long(totals: Any) -> Any:

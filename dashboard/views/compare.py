@@ -9,7 +9,8 @@ from dash import html
 from dashboard.figures.graph import graph
 from dashboard.figures.maps import difference_map
 from dashboard.service import Service
-from dashboard.views.parts import NothingOpen, Request, command, notes, page, table
+from dashboard.views.opening import captures
+from dashboard.views.parts import Request, command, notes, page, table
 from dashboard.views.timeline import canvas, details
 from tracekit.analysis.quality import quality_of
 from tracekit.commands.output import Column, origin
@@ -44,7 +45,8 @@ def render(service: Service, asked: Request) -> html.Div:
     """The page for two captures; raises NotComparable with the reason."""
     base, new, window = asked.capture, asked.new, asked.window
     if not new:
-        raise NothingOpen('no second capture: choose "compare with" in Open')
+        children = [html.P("Choose the capture to compare with.", className="note")]
+        return page("Compare", [*children, captures(service, asked)])
     first, second = service.timeline(base), service.timeline(new)
     result = service.compare(base, new, window)
     rows = result.rows[result.rows["se"] < 0].copy()
@@ -73,13 +75,15 @@ def render(service: Service, asked: Request) -> html.Div:
         children += [
             html.H2("Timelines, one zoom: aligned by iteration"),
             details(),
-            canvas(base, "a", tools=True, name="base"),
-            canvas(new, "b", tools=False, name="new"),
+            canvas(base, "a", tools=True, name=f"base: {first.capture}"),
+            canvas(new, "b", tools=False, name=f"new: {second.capture}"),
         ]
     maps = [service.by_offset(key, window) for key in (base, new)]
     if all(len(each) for each in maps):
         children.append(html.H2("Bubble map, new − base: points of idle time"))
         children.append(graph("difference", difference_map(*maps, asked.dark), asked.scale))
-    children.append(html.H2("Instructions of the loop body that changed"))
-    children.append(table("bodies", result.bodies, _BODIES, limit=60))
+    counts = result.bodies["change"].value_counts()
+    changes = ", ".join(f"{counts[name]} {name}" for name in counts.index) or "none"
+    children.append(html.H2(f"Changes of the loop body: {changes}"))
+    children.append(table("bodies", result.bodies, _BODIES, "bodies", limit=60))
     return page("Compare", children, command(service, base, "compare", window, new))

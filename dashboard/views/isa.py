@@ -11,11 +11,13 @@ from dashboard.service import Service
 from dashboard.views.parts import Request, command, notes, page, subtitle
 
 _NUMBERS = {
-    "hits": "hits", "latency_cycles": "latency", "stall_cycles": "stall", "idle_cycles": "idle",
-    "matrix_cycles": "matrix", "vector_cycles": "vector", "bubble_cycles": "bubble",
+    "hits": "hits", "latency_cycles": "latency", "share": "%", "stall_cycles": "stall",
+    "idle_cycles": "idle", "matrix_cycles": "matrix", "vector_cycles": "vector",
+    "bubble_cycles": "bubble",
     "barrier_cycles": "barrier",
 }  # fmt: skip
 _HINTS = {
+    "share": "per cent of the latency of all lines",
     "latency_cycles": "cycles from the first attempt to the end of the issue, all traced waves",
     "stall_cycles": "the part of latency before the issue",
     "idle_cycles": "cycles of the wave before the first attempt",
@@ -38,7 +40,7 @@ def render(service: Service, asked: Request) -> html.Div:
          "filter": True, "tooltipField": "instruction", "cellClass": "code"},
         *(
             {"field": name, "headerName": heading, "width": 72 * size, "type": "numericColumn",
-             "headerTooltip": _HINTS.get(name, heading)}
+             "headerTooltip": _HINTS.get(name, heading), "filter": "agNumberColumnFilter"}
             for name, heading in _NUMBERS.items()
         ),
     ]  # fmt: skip
@@ -46,8 +48,6 @@ def render(service: Service, asked: Request) -> html.Div:
         id="isa", rowData=rows, columnDefs=columns, className="grid",
         defaultColDef={"sortable": True, "resizable": True},
         dashGridOptions={"rowHeight": round(24 * size), "headerHeight": round(30 * size),
-            "rowSelection": {
-                "mode": "singleRow", "checkboxes": False, "enableClickSelection": True},
             "tooltipShowDelay": 200, "animateRows": False},
         getRowStyle={"styleConditions": [
             {"condition": "params.data.label", "style": {"fontWeight": "600"}},
@@ -59,8 +59,9 @@ def render(service: Service, asked: Request) -> html.Div:
         subtitle(timeline, window),
         notes(found.notes),
         html.P(
-            "Sums over all traced waves; bubble cycles over the window. Double-click a line "
-            "for the timeline.",
+            ["Sums over all traced waves; bubble cycles over the window. Double-click a line "
+             "for the timeline. ",
+             html.Button("only lines that ran", id="ran", **{"aria-pressed": "false"})],
             className="note",
         ),
         html.Div(
@@ -82,6 +83,7 @@ def records(service: Service, key: str, window: str) -> list[dict[str, Any]]:
     bubbles = service.bubbles(key, window).rows
     wide = bubbles[bubbles["start"] >= 0]
     caused = wide.groupby(["after_code_object", "after_vaddr"])["cycles"].sum().to_dict()
+    total = max(int(found.rows["latency_cycles"].sum()), 1)
     rows = []
     for row, line in zip(found.rows.to_dict("records"), found.lines.row.tolist(), strict=True):
         made = {name: _plain(row[name]) for name in _NUMBERS if name in row}
@@ -93,6 +95,7 @@ def records(service: Service, key: str, window: str) -> list[dict[str, Any]]:
             "label": str(row["instruction"]).startswith("; "),
             "instruction": row["instruction"], "source": row["source"] or "",
             "loop": marks.get(line, ""),
+            "share": round(100 * int(row["latency_cycles"]) / total, 1),
             "bubble_cycles": int(caused.get((code, address), 0)),
         }  # fmt: skip
         rows.append(made)

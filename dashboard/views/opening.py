@@ -11,6 +11,18 @@ from dashboard.views.parts import Request, notes, page
 def render(service: Service, asked: Request) -> html.Div:
     """The list of captures, searched anew, so that a fresh recording shows up."""
     service.library.refresh()
+    roots = ", ".join(str(root) for root in service.library.roots)
+    children = [
+        html.P(f"Captures under {roots}. Others need a new start with their path.",
+               className="origin"),
+        notes(service.library.notes),
+        captures(service, asked),
+    ]  # fmt: skip
+    return page("Open", children, f"tracekit info {roots}")
+
+
+def captures(service: Service, asked: Request) -> html.Div | html.P:
+    """The table of what can be opened or compared."""
     rows = []
     for entry in service.library.entries.values():
         size = f"{entry.bytes / 1e6:,.2f} MB" if entry.bytes else ""
@@ -29,17 +41,12 @@ def render(service: Service, asked: Request) -> html.Div:
         )  # fmt: skip
     head = html.Tr([html.Th(text, className="text") for text in
                     ("capture", "kind", "size", "now", "")])  # fmt: skip
-    roots = ", ".join(str(root) for root in service.library.roots)
-    children = [
-        html.P(f"Captures under {roots}. Others need a new start with their path.",
-               className="origin"),
-        notes(service.library.notes),
-        html.Div(
-            html.Div(html.Table([html.Thead(head), html.Tbody(rows)]), className="scroll"),
-            className="table", id="table-captures",
-        ) if rows else html.P(
+    if not rows:
+        return html.P(
             "No capture here: a directory should hold .att streams or a ui_output_* folder.",
             className="note empty",
-        ),
-    ]  # fmt: skip
-    return page("Open", children, f"tracekit info {roots}")
+        )
+    return html.Div(
+        html.Div(html.Table([html.Thead(head), html.Tbody(rows)]), className="scroll"),
+        className="table", id="table-captures",
+    )  # fmt: skip

@@ -79,6 +79,7 @@ def render(service: Service, asked: Request) -> html.Div:
         )
         children.append(_first(cost.simds, "the table"))
     children.append(table("bounds", cost.simds, _BUDGET, "bounds"))
+    children.append(_csv("budget", "CSV of the instruction classes"))
     children.append(html.H2("Why the matrix pipe is idle, share of the window"))
     if len(totals) and totals["matrix_idle_cycles"].any():
         children.append(graph("idle", idle_bars(totals.head(BARS), asked.dark), asked.scale))
@@ -148,13 +149,18 @@ def _tile(row: dict[str, Any]) -> html.Div:
             html.P(f"both {share('overlap_cycles')} · neither {share('neither_cycles')}"),
             html.P(
                 f"of {number(cycles)} cycles, window {row['window']} "
-                f"({number(row['start'])} to {number(row['end'])}) · {row['waves']} waves · "
+                f"({number(row['start'])} to {number(row['end'])}{_pieces(row)}) · "
+                f"{row['waves']} waves · "
                 f"{number(row['mfma'])} MFMA",
                 className="note",
             ),
         ],
         className="tile",
     )
+
+
+def _pieces(row: dict[str, Any]) -> str:
+    return f" in {row['intervals']} pieces" if row["intervals"] > 1 else ""
 
 
 def _bar(row: dict[str, Any], name: str) -> html.Div:
@@ -164,5 +170,5 @@ def _bar(row: dict[str, Any], name: str) -> html.Div:
     return html.Div(html.Div(style=style, className=name), className="bar")
 
 
-def _csv(name: str) -> html.Div:
-    return html.Div(html.Button("CSV", **{"data-csv": name}), className="foot")
+def _csv(name: str, text: str = "CSV") -> html.Div:
+    return html.Div(html.Button(text, **{"data-csv": name}), className="foot")

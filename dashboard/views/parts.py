@@ -71,11 +71,14 @@ def page(title: str, children: list[Any], command: str = "") -> html.Div:
     return html.Div([html.H1(title), *children], className="view", **{"data-command": command})
 
 
-def command(service: Service, key: str, names: str, window: str, other: str = "") -> str:
-    """``tracekit NAME PATH --window W`` for each of ``names``."""
+def command(
+    service: Service, key: str, names: str, window: str, other: str = "", **only: object
+) -> str:
+    """``tracekit NAME PATH --window W`` for each of ``names``; ``only``: filters (se=0, ...)."""
     paths = [str(service.library.get(each).path) for each in (key, other) if each]
     line = " ".join(shlex.quote(path) for path in paths)
     options = service.command_options()
+    options += "".join(f" --{name} {value}" for name, value in only.items())
     tail = f" --window {shlex.quote(window)}"
     bare = ("hotspots", "clock", "check", "instructions")
     return "; ".join(

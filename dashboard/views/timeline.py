@@ -27,7 +27,11 @@ def render(service: Service, asked: Request) -> html.Div:
         details(),
         canvas(asked.capture, "a", tools=True),
     ]
-    line = command(service, asked.capture, "bubbles instructions", asked.window)
+    only = {
+        name: value for name, value in (("se", asked.se), ("dispatch", asked.dispatch))
+        if value.isdigit()
+    }  # fmt: skip
+    line = command(service, asked.capture, "bubbles instructions", asked.window, **only)
     return page("Timeline", children, line)
 
 
@@ -41,7 +45,7 @@ def details() -> html.Div:
 
 def canvas(key: str, part: str, tools: bool, name: str = "") -> html.Div:
     """Tools, minimap and lanes of one capture."""
-    bar: list[Any] = [html.Strong(name)] if name else []
+    bar: list[Any] = [html.Strong(name, className="name")] if name else []
     if tools:
         bar += [
             html.Select(className="place", **{"aria-label": "shader engine and dispatch"}),

@@ -137,7 +137,8 @@ def test_select_an_instruction_follow_it_to_the_isa_and_back(page, address):
     page.click("#to-isa")
     page.wait_for_selector("#to-timeline")
     assert text in page.locator("#source h3").inner_text()
-    assert page.evaluate("tk.api.getSelectedRows()[0].pc") == pc
+    focused = "tk.api.getDisplayedRowAtIndex(tk.api.getFocusedCell().rowIndex).data.pc"
+    assert page.evaluate(focused) == pc
     page.click("#to-timeline")
     page.wait_for_selector(".timeline[data-ready=all]")
     page.wait_for_selector("#to-isa")
@@ -167,7 +168,6 @@ def test_a_bubble_is_told_and_stepped_through(page, address, service):
     go(page, address, view="timeline", a="0/lockstep")
     rows = service.bubbles("0/lockstep", "steady").rows
     first = rows[rows["start"] >= 0].sort_values("start").iloc[0]
-    page.evaluate(f"{LINE}.at = {LINE}.t0")
     page.keyboard.press("n")
     wait(page, "document.querySelector('#detail').innerText.includes('bubble:')")
     text = page.locator("#detail").inner_text()
@@ -264,7 +264,7 @@ def test_the_dark_theme_is_kept(page, address):
 
 
 def test_a_link_restores_the_view(page, browser, address):
-    go(page, address, view="timeline", w="span", t="2100,2500", m="2200,2300")
+    go(page, address, view="timeline", w="span", t="8100,8500", m="8200,8300")
     page.click("[data-action=link]")
     wait(page, "tk.copied")
     link = page.evaluate("tk.copied")
@@ -273,8 +273,63 @@ def test_a_link_restores_the_view(page, browser, address):
     other.wait_for_selector(".timeline[data-ready=all]")
     state = other.evaluate(STATE)
     other.close()
-    assert (state["view"], state["w"], state["m"]) == ("timeline", "span", "2200,2300")
-    assert [float(x) for x in state["t"].split(",")] == pytest.approx([2100, 2500], abs=1)
+    assert (state["view"], state["w"], state["m"]) == ("timeline", "span", "8200,8300")
+    assert [float(x) for x in state["t"].split(",")] == pytest.approx([8100, 8500], abs=1)
+
+
+def test_a_bubble_is_handed_over_and_kept_in_the_link(page, address):
+    go(page, address, view="bubbles", a="0/lockstep")
+    start = page.locator("#table-bubbles tbody td").nth(1).inner_text()
+    page.locator("#table-bubbles [data-goto]").first.click()
+    wait(page, "document.querySelector('#detail')?.innerText.includes('bubble:')")
+    assert f"{start} + " in page.locator("#detail").inner_text()
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    wait(page, "document.querySelector('#detail')?.innerText.includes('bubble:')")
+    assert f"{start} + " in page.locator("#detail").inner_text()
+    page.locator("canvas.lanes").focus()
+    page.keyboard.press("Escape")
+    assert "bubble:" not in page.locator("#detail").inner_text()
+    assert "u=" not in hash_of(page)
+
+
+def test_compare_without_a_second_capture_offers_some(page, address):
+    go(page, address, view="overview", a="0/lockstep")
+    page.click("[data-tab=compare]")
+    page.locator("[data-open='0/pingpong'][data-which=b]").click()
+    page.wait_for_selector("#table-compare")
+    assert "b=0/pingpong" in hash_of(page)
+
+
+def test_isa_shows_only_lines_that_ran(page, address):
+    go(page, address, view="isa", a="0/zyfa_pingpong_lean")
+    wait(page, "tk.api && tk.api.getDisplayedRowCount() > 0")
+    rows = page.evaluate("tk.api.getDisplayedRowCount()")
+    page.click("#ran")
+    wait(page, f"tk.api.getDisplayedRowCount() < {rows}")
+    page.click("#ran")
+    wait(page, f"tk.api.getDisplayedRowCount() === {rows}")
+
+
+def test_ink_of_a_lane_is_its_share_whatever_the_screen(page, address):
+    """Thin bars drawn at full height would make a pipe look busier on a wider screen."""
+    go(page, address, view="timeline", a="0/zyfa_gap_exact")
+    shares = []
+    for width in (1280, 2400):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(1200)
+        shares.append(
+            page.evaluate(
+                """() => {
+        const line = tk.timelines[0], lane = line.tile.lanes.find((l) => l.group === "matrix");
+        let sum = 0;
+        for (let i = 0; i < lane.count; i++)
+          sum += (lane.end[i] - lane.start[i]) * lane.fill[i] / 255;
+        return sum; }"""
+            )
+        )
+    assert shares[0] == pytest.approx(shares[1], rel=0.02)
 
 
 def test_the_back_button_returns_to_the_view_before(page, address):

@@ -72,14 +72,15 @@ def view(service, name, window, new=""):
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("name", ["occupancy", "budget", "bubbles", "overlap"])
+@pytest.mark.parametrize("name", ["occupancy", "budget", "bubbles", "overlap", "hotspots"])
 def test_csv_tables_equal_the_commands(client, samples, name, window):
     answer = client.get(
         "/tk/table.csv", headers={"Host": "localhost"},
         query_string={"capture": f"0/{SAMPLE}", "name": name, "window": window},
     )  # fmt: skip
     mine = list(csv.reader(io.StringIO(answer.get_data(as_text=True))))
-    line = cli(name, samples / SAMPLE, "--window", window, "--csv", "-q")
+    tail = () if name == "hotspots" else ("--window", window)
+    line = cli(name, samples / SAMPLE, *tail, "--csv", "-q")
     theirs = list(csv.reader(io.StringIO(line)))
     assert mine == theirs
     assert len(mine) > 1
@@ -195,15 +196,31 @@ def test_what_a_click_tells_equals_tracekit_instructions(client, samples):
 @pytest.mark.parametrize("step", [1, -1])
 def test_the_bubble_stepped_to_equals_tracekit_bubbles(client, samples, step):
     told = [r for r in printed(samples, "bubbles", "steady")["rows"] if r["start"] >= 0]
-    at = sorted(told, key=lambda r: r["start"])[len(told) // 2]["start"]
+    at = sorted(told, key=lambda r: r["start"])[len(told) // 2]["start"] + step
     answer = client.get(
         "/tk/bubble", headers={"Host": "localhost"},
         query_string={"capture": f"0/{SAMPLE}", "after": at, "step": step},
     ).get_json()  # fmt: skip
     beyond = [r for r in told if (r["start"] - at) * step > 0]
-    wanted = min(beyond, key=lambda r: abs(r["start"] - at))
+    wanted = min(beyond[::step], key=lambda r: abs(r["start"] - at))
     for name in ("start", "cycles", "simd", "cause", "waves", "after", "before", "iteration"):
         assert answer[name] == wanted[name]
+
+
+def test_stepping_tells_every_bubble_once(client, samples):
+    told = [r for r in printed(samples, "bubbles", "steady")["rows"] if r["start"] >= 0]
+    seen, query = [], {"after": 0}
+    while True:
+        answer = client.get(
+            "/tk/bubble", headers={"Host": "localhost"},
+            query_string={"capture": f"0/{SAMPLE}", "step": 1, **query},
+        ).get_json()  # fmt: skip
+        if answer["start"] is None:
+            break
+        seen.append((answer["start"], answer["simd"]))
+        query = {"after": answer["start"], "current": answer["index"]}
+    assert sorted(seen) == sorted((r["start"], r["simd"]) for r in told)
+    assert len(seen) > len({start for start, _ in seen}), "some begin in the same cycle"
 
 
 @pytest.mark.parametrize("window", ["steady", "span"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from tracekit.commands.options import Source, bases, roots, source_options
@@ -30,16 +32,17 @@ def command(source: Source, port: int, no_browser: bool) -> None:
         ) from None
     from pathlib import Path
 
-    app = create(
-        [Path(path) for path in source.paths],
-        timing=source.timing,
-        options={
-            "listing": source.listing, "load_base": bases(source.load_base),
-            "arch": source.arch, "source_root": roots(source.source_root),
-            "assume_mfma_cycles": source.assume_mfma_cycles,
-        },
-        filters=source.filters,
-    )  # fmt: skip
+    from tracekit.capture.opening import open_all
+
+    paths = [Path(path) for path in source.paths]
+    options: dict[str, Any] = {
+        "listing": source.listing, "load_base": bases(source.load_base), "arch": source.arch,
+        "source_root": roots(source.source_root), "assume_mfma_cycles": source.assume_mfma_cycles,
+    }  # fmt: skip
+    for path in paths:
+        if path.is_file():  # named by itself: better told here than on a page
+            open_all([path], **options)
+    app = create(paths, timing=source.timing, options=options, filters=source.filters)
     try:
         serve(app, port, not no_browser, click.echo)
     except OSError as error:
