@@ -32,13 +32,12 @@ def tunnel(port: int, environment: dict[str, str]) -> str | None:
 def serve(app: Dash, port: int, browser: bool, say: Callable[[str], None]) -> None:
     """Serve ``app`` until interrupted; ``port`` 0 takes a free one (OSError when taken)."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listening.bind((HOST, port))  # werkzeug would exit by itself where the port is taken
+    listening = socket.create_server((HOST, port))  # werkzeug exits where the port is taken
     server = make_server(HOST, port, app.server, threaded=True, fd=listening.fileno())
-    url = f"http://{HOST}:{server.server_port}/"
+    taken = listening.getsockname()[1]
+    url = f"http://{HOST}:{taken}/"
     say(url)
-    line = tunnel(server.server_port, dict(os.environ))
+    line = tunnel(taken, dict(os.environ))
     if line is not None:
         say(f"from your own machine: {line}   then open the address there")
     shown = sys.platform in ("darwin", "win32") or bool(
