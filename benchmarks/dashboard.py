@@ -77,6 +77,12 @@ def resident(pid: int) -> int:
     return 1024 * int(text.split("VmRSS:")[1].split()[0])
 
 
+def private(pid: int) -> int:
+    """Bytes of memory that only this process holds: Chromium's own code is shared."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
+
+
 def measure(folder: Path, chromium: str) -> dict[str, float]:
     """Milliseconds and bytes of one capture."""
     from playwright.sync_api import sync_playwright
@@ -114,8 +120,8 @@ def measure(folder: Path, chromium: str) -> dict[str, float]:
             found["tab heap"] = page.evaluate("performance.memory.usedJSHeapSize")
             session = browser.new_browser_cdp_session()
             told = session.send("SystemInfo.getProcessInfo")["processInfo"]
-            tabs = [resident(p["id"]) for p in told if p["type"] == "renderer"]
-            found["tab process"] = max(tabs)
+            tabs = [private(p["id"]) for p in told if p["type"] == "renderer"]
+            found["tab, private memory"] = max(tabs)
             found["server"] = resident(server.pid) - before
             browser.close()
         return found

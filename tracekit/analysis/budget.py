@@ -89,18 +89,18 @@ def _rows(timeline: Timeline, found: Loops, table: dict[str, Array]) -> pd.DataF
     """Means per iteration of each wave slot (also parts that are not shown)."""
     import pandas as pd
 
-    turns = _turns(timeline, found)
+    counted = turns(timeline, found)
     row = timeline.instructions["row"].to_numpy()
-    first, last = turns["first"].to_numpy(), turns["last"].to_numpy()
+    first, last = counted["first"].to_numpy(), counted["last"].to_numpy()
     for name in PARTS:
         sums = np.append(0, np.cumsum(table[name][row]))
-        turns[name] = sums[last] - sums[first]
-    turns["cycles"] = turns["end"] - turns["begin"]
-    turns["instructions"] = last - first
-    turns["vector"] = sum(turns[name] for name in VECTOR)
-    if not len(turns):
+        counted[name] = sums[last] - sums[first]
+    counted["cycles"] = counted["end"] - counted["begin"]
+    counted["instructions"] = last - first
+    counted["vector"] = sum(counted[name] for name in VECTOR)
+    if not len(counted):
         return pd.DataFrame(columns=list(dict.fromkeys([*COLUMNS, *PARTS])))
-    grouped = turns.groupby(_PLACE, sort=True)
+    grouped = counted.groupby(_PLACE, sort=True)
     rows = grouped[["cycles", "instructions", "vector", *PARTS]].mean()
     rows["iterations"] = grouped.size()
     rows = rows.reset_index()
@@ -110,7 +110,7 @@ def _rows(timeline: Timeline, found: Loops, table: dict[str, Array]) -> pd.DataF
     return rows
 
 
-def _turns(timeline: Timeline, found: Loops) -> pd.DataFrame:
+def turns(timeline: Timeline, found: Loops) -> pd.DataFrame:
     """The iterations that count; whole waves where a dispatch has no loop."""
     import pandas as pd
 

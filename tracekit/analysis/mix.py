@@ -49,6 +49,19 @@ _NOP = re.compile(r"s_nop (\d+|0x[0-9a-f]+)")
 _SUFFIX = re.compile(r"_(e32|e64|sdwa|dpp)$")
 
 
+def opcode_of(text: str) -> str:
+    """Mnemonic without the encoding's suffix."""
+    return _SUFFIX.sub("", mnemonic(text))
+
+
+def row_cycles(listing: Listing, rates: Mapping[str, int] | None = None) -> Array:
+    """Pipe cycles of each listing row (-1 unknown), ``rates`` in place of the tables'."""
+    cycles = listing.cycles.astype(np.int64)
+    for opcode, rate in (rates or {}).items():
+        cycles[[opcode_of(text) == opcode for text in listing.text]] = rate
+    return cycles
+
+
 def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -> dict[str, Array]:
     """Per part (PARTS) the cycles of each listing row, and one 0 more for row -1.
 
@@ -60,12 +73,7 @@ def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -
     """
     n = len(listing)
     result = {name: np.zeros(n + 1, np.int64) for name in PARTS}
-    cycles = listing.cycles.astype(np.int64)
-    for opcode, rate in (rates or {}).items():
-        for row, text in enumerate(listing.text):
-            if _SUFFIX.sub("", mnemonic(text)) == opcode:
-                cycles[row] = rate
-    cycles = np.append(np.maximum(cycles, 0), 0)
+    cycles = np.append(np.maximum(row_cycles(listing, rates), 0), 0)
     pipe = np.append(listing.pipe, Pipe.NONE)
     klass = np.append(listing.klass, "")
     named = np.where(np.isin(klass, VECTOR), klass, "full_rate")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
@@ -11,6 +13,12 @@ from tracekit.commands.report import Report, emit, window_label
 
 def _mean(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def _known(value: Any) -> str:
+    import pandas as pd
+
+    return "-" if pd.isna(value) else _mean(value)
 
 
 _ROWS = {
@@ -39,6 +47,14 @@ _SIMDS = {
     "barrier_share": Column("barrier", percent),
     "verdict": Column("verdict", lambda value: value or "-", left=True),
 }
+_OPCODES = {
+    "pipe": Column("pipe", left=True),
+    "class": Column("class", left=True),
+    "opcode": Column("opcode", left=True),
+    "count": Column("per iteration", _mean),
+    "cycles_each": Column("cycles each", _known),
+    "cycles": Column("cycles", _known),
+}
 
 
 def rates_of(options: tuple[str, ...]) -> dict[str, int]:
@@ -59,8 +75,10 @@ def rates_of(options: tuple[str, ...]) -> dict[str, int]:
 @window_option()
 @click.option("--rate", multiple=True, metavar="OPCODE=CYCLES",
               help="Cycles of a vector or matrix opcode, instead of the table's.")  # fmt: skip
+@click.option("--opcodes", "each", is_flag=True,
+              help="Also what each opcode costs an iteration.")  # fmt: skip
 @output_options
-def command(source: Source, window: str, rate: tuple[str, ...], output: Output) -> None:
+def command(source: Source, window: str, rate: tuple[str, ...], each: bool, output: Output) -> None:
     """What an iteration of the dominant loop costs each pipe, and what bounds it.
 
     matrix ... nop: cycles that one iteration of one wave keeps a pipe or port, by the cost
@@ -74,6 +92,7 @@ def command(source: Source, window: str, rate: tuple[str, ...], output: Output) 
     cause (vector_bound, latency_bound, barrier_bound).
     """
     from tracekit.analysis.budget import budget
+    from tracekit.analysis.opcodes import opcodes
     from tracekit.analysis.window import check
 
     check(window)
@@ -81,10 +100,15 @@ def command(source: Source, window: str, rate: tuple[str, ...], output: Output) 
     reports = []
     for timeline in source.timelines():
         result = budget(timeline, window, rates)
-        reports.append(Report(timeline, result.rows, result.notes, {"simds": result.simds}))
+        tables = {"simds": result.simds}
+        if each:
+            tables["opcodes"] = opcodes(timeline, rates)
+        reports.append(Report(timeline, result.rows, result.notes, tables))
     label = window_label(reports[0].tables["simds"]) if reports else ""
     views = [
         ("rows", "cycles of one iteration and wave", _ROWS),
         ("simds", f"what bounds it, {label}", _SIMDS),
     ]
+    if each:
+        views.append(("opcodes", "opcodes of one iteration, mean of all waves", _OPCODES))
     emit(output, "tracekit.budget/1", reports, views)
