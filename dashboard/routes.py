@@ -99,20 +99,26 @@ def _lanes(service: Service) -> Response:
             note = str(error)
     own = [lane for lane in lanes if lane.simd >= 0 and len(lane.start)]
     begin = min((int(lane.start[0]) for lane in own), default=0)
-    end = max((int(lane.end.max()) for lane in own), default=1)
+    end = max((int(lane.reach[-1]) for lane in own), default=1)
     first, last = _number("from", begin), _number("to", end)
     if last <= first:
         raise BadRequest("the window of the timeline is empty")
     pixels = min(max(_number("pixels", 1400), 1), MOST_PIXELS)
+    more: dict[str, object] = {"note": note}
+    if "from" not in request.args:  # a part needs no more than its lanes
+        more |= {"begin": begin, "end": end, "place": place, **_about(service, key, place)}
+    return Response(pack(lanes, first, last, pixels, more), mimetype="application/octet-stream")
+
+
+def _about(service: Service, key: str, place: Place) -> dict[str, object]:
+    """What the timeline tells of a place beside its lanes."""
     waves = service.timeline(key).waves
     there = waves[(waves["se"] == place[0]) & (waves["dispatch"] == place[1])]
-    more = {
-        "begin": begin, "end": end, "place": place, "note": note,
+    return {
         "places": service.places(key), "looks": palette.looks(),
         "mhz": service.clock(key).mhz, "cu": sorted(set(there["cu"].tolist())),
         "waves": there[["simd", "slot", "wave", "begin", "end"]].to_numpy().tolist()[:4096],
     }  # fmt: skip
-    return Response(pack(lanes, first, last, pixels, more), mimetype="application/octet-stream")
 
 
 def _names(service: Service) -> Response:

@@ -115,7 +115,7 @@
     intervals(lane, y, h, width) {
       const pen = this.pen, base = this.tile.first, scale = this.pixels() / (this.t1 - this.t0);
       const shift = GUTTER + (base - this.t0) * scale;
-      let last = -1, lastKind = -1;
+      let last = -1, lastKind = -1, lastStyle = null;
       for (let i = firstAbove(lane.reach, this.t0 - base); i < lane.count; i++) {
         const a = shift + lane.start[i] * scale;
         if (a > width) break;
@@ -124,10 +124,12 @@
         // What is thinner than can be drawn gets lower instead: ink stays the share of time.
         const w = Math.max(b - a, THIN), part = (h * lane.fill[i] * Math.min(1, (b - a) / THIN)) / 255;
         const tall = lane.group === "counter" ? part : Math.max(3, part);
-        pen.fillStyle = this.paint(kind);
+        // No pattern can be seen on a bar this narrow, and patterns are slow to draw.
+        const style = w < 4 ? this.whole.looks[kind].colour : this.paint(kind);
+        if (style !== lastStyle) pen.fillStyle = lastStyle = style;
         pen.fillRect(a, y + h - tall, w, tall);
         last = b < a + 1 ? a + 1 : b; lastKind = kind;
-        if (w > 3) { pen.fillStyle = "#0006"; pen.fillRect(b - 0.5, y, 0.5, h); }
+        if (w > 3) { pen.fillStyle = lastStyle = "#0006"; pen.fillRect(b - 0.5, y, 0.5, h); }
         if (w > 15 * U) this.label(lane, i, Math.max(a, GUTTER), y, Math.min(b, width), h, kind);
       }
     }
@@ -191,6 +193,22 @@
 
     minimap(css) {
       const pen = this.map.getContext("2d"), w = this.whole, width = this.map.clientWidth - GUTTER;
+      const ratio = window.devicePixelRatio || 1, theme = document.documentElement.dataset.theme;
+      if (!this.small || this.small.of !== w || this.small.width !== this.map.width || this.small.theme !== theme)
+        this.small = Object.assign(this.overview(css, width, ratio), { of: w, theme });
+      pen.drawImage(this.small, 0, 0, this.small.width / ratio, this.small.height / ratio);
+      const scale = width / Math.max(1, w.end - w.begin);
+      const a = GUTTER + (this.t0 - w.begin) * scale, b = GUTTER + (this.t1 - w.begin) * scale;
+      pen.strokeStyle = css.getPropertyValue("--accent");
+      pen.lineWidth = 2;
+      pen.strokeRect(Math.max(GUTTER, a) + 1, 1, Math.max(3, Math.min(b, GUTTER + width) - Math.max(GUTTER, a) - 2), MAP - 2);
+    }
+
+    // The pipes of the whole trace, drawn once: it stays while one zooms.
+    overview(css, width, ratio) {
+      const made = document.createElement("canvas"), pen = made.getContext("2d"), w = this.whole;
+      [made.width, made.height] = [this.map.width, this.map.height];
+      pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       const scale = width / Math.max(1, w.end - w.begin);
       pen.fillStyle = css.getPropertyValue("--panel");
       pen.fillRect(0, 0, this.map.clientWidth, MAP);
@@ -203,13 +221,12 @@
       lanes.forEach((lane, n) => {
         for (let i = 0; i < lane.count; i++) {
           pen.fillStyle = w.looks[lane.kind[i]].colour;
+          pen.globalAlpha = lane.fill[i] / 255;
           pen.fillRect(GUTTER + lane.start[i] * scale, n * h, Math.max(0.6, (lane.end[i] - lane.start[i]) * scale), h - 0.5);
         }
+        pen.globalAlpha = 1;
       });
-      const a = GUTTER + (this.t0 - w.begin) * scale, b = GUTTER + (this.t1 - w.begin) * scale;
-      pen.strokeStyle = css.getPropertyValue("--accent");
-      pen.lineWidth = 2;
-      pen.strokeRect(Math.max(GUTTER, a) + 1, 1, Math.max(3, Math.min(b, GUTTER + width) - Math.max(GUTTER, a) - 2), MAP - 2);
+      return made;
     }
 
     range() {

@@ -149,10 +149,10 @@
 
     async refine() {
       const span = this.t1 - this.t0, tile = this.tile;
-      const fine = tile.last - tile.first <= 3.6 * span || tile.exact;
+      const fine = tile.last - tile.first <= 2.4 * span || tile.exact;
       const w = this.whole;
       if (fine && tile.first <= Math.max(this.t0, w.begin) && tile.last >= Math.min(this.t1, w.end)) return;
-      const from = Math.max(w.begin - 1, this.t0 - span), to = Math.min(w.end + 1, this.t1 + span);
+      const from = Math.max(w.begin - 1, this.t0 - span / 2), to = Math.min(w.end + 1, this.t1 + span / 2);
       if (to <= from) return;
       if (this.abort) this.abort.abort();
       this.abort = new AbortController();
