@@ -7,11 +7,12 @@ import bisect
 import numpy as np
 
 from tracekit.isa.disassembler import Disassembler
-from zyfa.sim import (  # noqa: F401  # noqa: F401
+from zyfa.sim import (  # noqa: F401 (they register what they execute)
     branch,
     compare,
     convert,
     crosslane,
+    hwreg,
     lds,
     matrix,
     packed,
