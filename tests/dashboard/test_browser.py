@@ -511,3 +511,53 @@ def test_real_captures_open(page, serve, captures, shots, name):
     page.wait_for_selector(".timeline[data-ready=all], .failure .message")
     page.screenshot(path=shots / f"real-{name}-timeline.png", full_page=True)
     assert Path(shots / f"real-{name}.png").stat().st_size > 10_000
+
+
+def test_a_real_capture_is_driven(page, serve, captures, shots):
+    """From the list to a busy instruction, its line, a bubble, and what the change did."""
+    names = [f"aiter_fp4_gemm_gfx950_{when}" for when in ("before", "after")]
+    address = serve(*(captures / name for name in names))
+    page.goto(f"{address}#view=overview&a=0/att")
+    page.wait_for_selector("#tiles")
+    before = page.locator("#tiles").inner_text()
+    page.fill("#window", "span")
+    page.keyboard.press("Enter")
+    wait(page, "document.querySelector('#tiles').innerText.includes('window span')")
+    assert page.locator("#tiles").inner_text() != before
+    page.click("[data-tab=timeline]")
+    page.wait_for_selector(".timeline[data-ready=all]")
+    lanes = page.locator("canvas.lanes").first
+    lanes.focus()
+    whole = span(page)
+    for _ in range(16):
+        page.keyboard.press("w")
+    lanes.hover(position={"x": 600, "y": 60})
+    page.mouse.wheel(0, -100)
+    wait(page, f"{LINE}.t1 - {LINE}.t0 < {whole} / 200 && {LINE}.tile.exact")
+    page.wait_for_timeout(300)
+    if spot(page, "matrix") is None:  # nothing runs just there
+        page.keyboard.press("n")
+        wait(page, f"{LINE}.told !== undefined && {LINE}.tile.exact")
+        page.wait_for_timeout(300)
+    click(page, "matrix")
+    page.wait_for_selector("#to-isa")
+    text = page.locator("#detail strong").inner_text()
+    assert text.startswith("v_mfma")
+    page.click("#to-isa")
+    page.wait_for_selector("#to-timeline")
+    assert text in page.locator("#source h3").inner_text()
+    page.click("#to-timeline")
+    page.wait_for_selector("#to-isa")
+    assert page.locator("#detail strong").inner_text() == text
+    page.locator("canvas.lanes").first.focus()
+    page.keyboard.press("n")
+    wait(page, "document.querySelector('#detail').innerText.includes('bubble:')")
+    page.screenshot(path=shots / "real-aiter-bubble.png", full_page=True)
+    page.goto(f"{address}?again#view=compare&a=0/att&b=1/att&theme=dark")
+    page.wait_for_selector("#table-compare")
+    wait(page, "tk.timelines.length === 2 && tk.timelines.every((line) => line.whole)")
+    page.wait_for_timeout(1500)
+    page.screenshot(path=shots / "real-aiter-compare.png", full_page=True)
+    assert page.locator("#table-compare tbody tr").count() > 5
+    shown = page.locator("#content").inner_text()
+    assert all(name in shown for name in names)
