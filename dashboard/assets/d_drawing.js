@@ -3,10 +3,10 @@
 (function () {
   const { firstAbove, pattern } = tk.lanes;
   // Lengths follow the text size of the page, which follows the screen (style.css).
-  let U = 1, GUTTER = 132, RULER = 22, GAP = 8, MAP = 36, FONT = "";
+  let U = 1, GUTTER = 132, RULER = 34, GAP = 8, MAP = 36, FONT = "";
   function rescale() {
     U = parseFloat(getComputedStyle(document.documentElement).fontSize) / 14;
-    [GUTTER, RULER, GAP, MAP] = [132, 22, 8, 36].map((n) => Math.round(n * U));
+    [GUTTER, RULER, GAP, MAP] = [132, 34, 8, 36].map((n) => Math.round(n * U));
     FONT = `${11 * U}px system-ui, sans-serif`;
   }
   const THIN = 0.75; // pixels
@@ -163,12 +163,28 @@
       for (let t = Math.ceil(this.t0 / step) * step; t < this.t1; t += step) {
         const x = this.x(t);
         pen.fillStyle = soft;
-        pen.fillRect(x, RULER - 4, 1, height);
+        pen.fillRect(x, RULER / 2 - 4, 1, height);
         pen.fillStyle = ink;
-        if (x + 60 * U < width) pen.fillText(tk.count(t || 0).replace(/^-0$/, "0"), x + 3, RULER / 2);
+        if (x + 60 * U < width) pen.fillText(tk.count(t || 0).replace(/^-0$/, "0"), x + 3, RULER / 3);
       }
       pen.fillStyle = ink;
-      pen.fillText("cycles", 6, RULER / 2);
+      pen.fillText("cycles", 6, RULER / 3);
+      this.iterations(pen);
+    }
+
+    // Where iterations of the dominant loop begin, on the SIMD that is first.
+    iterations(pen) {
+      const turns = this.turns || [];
+      const first = Math.max(0, firstAbove(turns, this.t0) - 1), last = firstAbove(turns, this.t1);
+      if (last - first > this.pixels() / 8) return;
+      for (let n = first; n < last; n++) {
+        const x = this.x(turns[n]);
+        if (x < GUTTER) continue;
+        pen.fillStyle = this.whole.looks[6].colour;
+        pen.fillRect(x - 1, RULER * 0.6, 2, RULER * 0.4 + GAP);
+        const room = n + 1 < turns.length ? this.x(turns[n + 1]) - x : 0;
+        if (room > 150 * U) pen.fillText(`iteration ${n}`, x + 4, RULER * 0.8);
+      }
     }
 
     marks(pen, css, height) {

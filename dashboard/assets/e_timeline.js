@@ -60,6 +60,7 @@
       try {
         this.whole = this.tile = await this.fetch(null, null, this.pixels(), 1);
         this.names = await tk.json("names", { capture: this.capture });
+        this.turns = (await tk.json("iterations", this.query({}))).starts;
         if (this.whole.note) this.status.textContent = this.whole.note;
       } catch (error) { this.status.textContent = error.message; }
       this.legend();

@@ -110,7 +110,7 @@
   // Two timelines with one zoom: what B shows is the same part of the same iterations.
   tk.link = async function (a, b) {
     const [one, two] = await Promise.all([a, b].map((each) =>
-      tk.json("iterations", { capture: each.capture }).then((got) => got.starts).catch(() => [])));
+      tk.json("iterations", each.query({})).then((got) => got.starts).catch(() => [])));
     const map = (t, from, to) => {
       const n = Math.min(from.length, to.length);
       if (n < 2) return t;
