@@ -13,11 +13,15 @@ from tracekit.errors import TracekitError
 from tracekit.timeline import Timeline
 
 
+class Missing(TracekitError):
+    """A row that is not in the table."""
+
+
 def instruction(timeline: Timeline, index: int) -> dict[str, Any]:
     """Everything about row ``index`` of the instruction table."""
     table, listing = timeline.instructions, timeline.listing
     if not 0 <= index < len(table):
-        raise TracekitError(f"no instruction {index}")
+        raise Missing(f"no instruction {index}")
     found: dict[str, Any] = {
         name: int(table[name].iloc[index])
         for name in ("se", "cu", "simd", "slot", "wave", "time", "stall", "duration", "row")
@@ -98,7 +102,7 @@ def _next(
 def bubble(rows: Any, index: int) -> dict[str, Any]:
     """Row ``index`` of the bubble table."""
     if not 0 <= index < len(rows):
-        raise TracekitError(f"no bubble {index}")
+        raise Missing(f"no bubble {index}")
     best = rows.iloc[index]
     return {
         "index": index,

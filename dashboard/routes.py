@@ -14,7 +14,15 @@ from flask import Flask, Response, jsonify, request
 from dashboard import palette
 from dashboard.detail import pack
 from dashboard.lanes import Place, bubble_lanes, waves_and_pipes
-from dashboard.lookup import bubble, find, instruction, iteration_starts, matching_rows, next_bubble
+from dashboard.lookup import (
+    Missing,
+    bubble,
+    find,
+    instruction,
+    iteration_starts,
+    matching_rows,
+    next_bubble,
+)
 from dashboard.service import Service
 from dashboard.sources import excerpts
 from dashboard.tables import TABLES
@@ -130,7 +138,15 @@ def _names(service: Service) -> Response:
 
 
 def _instruction(service: Service) -> Response:
-    return jsonify(instruction(service.timeline(_text("capture")), _number("index")))
+    return _found(lambda: instruction(service.timeline(_text("capture")), _number("index")))
+
+
+def _found(look_up: Callable[[], dict[str, Any]]) -> Response:
+    """What was looked up, or why not: an old link may name what is no more, which is no fault."""
+    try:
+        return jsonify(look_up())
+    except Missing as error:
+        return jsonify({"error": str(error)})
 
 
 def _source(service: Service) -> Response:
@@ -153,7 +169,7 @@ def _bubble(service: Service) -> Response:
     place = _place(service, key)
     rows = service.bubbles(key, _text("window", DEFAULT)).rows
     if "index" in request.args:
-        return jsonify(bubble(rows, _number("index")))
+        return _found(lambda: bubble(rows, _number("index")))
     step = -1 if _number("step", 1) < 0 else 1
     return jsonify(next_bubble(rows, place, _number("after"), step, _number("current", -1)))
 
@@ -182,6 +198,9 @@ def _table(service: Service) -> Response:
     if name not in TABLES:
         raise BadRequest(f"no table {name!r}: one of {', '.join(TABLES)}")
     table = TABLES[name](service, _text("capture"), _text("window", DEFAULT), _text("other", ""))
+    for place in ("se", "dispatch", "simd"):
+        if place in request.args and place in table.columns:
+            table = table[table[place] == _number(place)]
     if name == "hotspots":
         out = StringIO()
         write_stats(out, [table])  # rocprofv3's own kind of CSV, as the command writes it

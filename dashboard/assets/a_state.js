@@ -20,6 +20,7 @@ window.tk = {
     history[step ? "pushState" : "replaceState"](null, "", hash);
   },
   set(patch) {
+    if (!tk.started) return; // the address has not been read yet
     if ("w" in patch || "a" in patch) patch = { u: "", ...patch }; // a row of that window's bubbles
     let server = false, step = false;
     for (const k in patch) {

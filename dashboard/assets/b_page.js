@@ -33,7 +33,8 @@ document.addEventListener("click", (event) => {
     tk.show(Number(from), Number(to), { se, d: dispatch, u, i: "", pc: "" });
   } else if (d.pc) tk.set({ view: "isa", pc: d.pc });
   else if (d.csv) {
-    const query = { name: d.csv, capture: tk.state.a || "", window: tk.state.w || "steady", other: tk.state.b || "" };
+    const [se, dispatch, simd] = (d.only || "").split(","), only = d.only ? { se, dispatch, simd } : {};
+    const query = { ...only, name: d.csv, capture: tk.state.a || "", window: tk.state.w || "steady", other: tk.state.b || "" };
     const link = document.createElement("a");
     link.href = "/tk/table.csv?" + new URLSearchParams(query);
     link.download = `tracekit-${d.csv}.csv`;
@@ -196,6 +197,7 @@ tk.follow = async function (pc) {
   new MutationObserver(() => tk.mounted()).observe(content, { childList: true, subtree: true, attributeFilter: ["data-render"] });
   const given = JSON.parse(document.getElementById("start").dataset.start);
   tk.state = { ...given, ...tk.read() };
+  tk.started = true;
   window.addEventListener("hashchange", () => {
     tk.state = { ...given, ...tk.read() };
     tk.send();

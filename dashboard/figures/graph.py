@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dash import dcc
+from dash import dcc, html
 
 INK = {True: "#e3e7ee", False: "#1d232b"}
 GROUND = {True: "#1c2027", False: "#ffffff"}
@@ -14,8 +14,11 @@ GRID = {True: "#3a414c", False: "#d6dbe2"}
 SIZE = 12
 
 
-def graph(name: str, figure: Any, scale: float) -> dcc.Graph:
-    """The figure as a component ``graph-NAME``; ``scale`` is that of the page's text."""
+def graph(name: str, figure: Any, scale: float) -> html.Div:
+    """The figure as a component ``graph-NAME``; ``scale`` is that of the page's text.
+
+    Its height is there from the start: Plotly is loaded later.
+    """
     figure.update_layout(
         height=round(figure.layout.height * scale), font_size=SIZE * scale,
         hoverlabel_font_size=SIZE * scale,
@@ -23,12 +26,13 @@ def graph(name: str, figure: Any, scale: float) -> dcc.Graph:
     for trace in figure.data:
         if trace.textfont.size:
             trace.textfont.size = round(trace.textfont.size * scale)
-    return dcc.Graph(
-        id=f"graph-{name}", figure=figure, responsive=True,
-        style={"height": f"{figure.layout.height}px"},
+    height = {"height": f"{figure.layout.height}px"}
+    drawn = dcc.Graph(
+        id=f"graph-{name}", figure=figure, responsive=True, style=height,
         config={"displaylogo": False, "plotGlPixelRatio": 1,
                 "modeBarButtonsToRemove": ["lasso2d", "select2d"]},
     )  # fmt: skip
+    return html.Div(drawn, className="figure", style=height)
 
 
 def finish(figure: Any, dark: bool, height: int) -> Any:

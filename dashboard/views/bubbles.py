@@ -77,9 +77,17 @@ def render(service: Service, asked: Request) -> html.Div:
         rows, sites = rows[rows["cause"] == cause], sites[sites["cause"] == cause]
     children += [
         html.H2("Causes of this SIMD's idle cycles"),
-        table("causes", _long(_of(result.totals, chosen)), _CAUSES, "causes"),
+        table("causes", _long(_of(result.totals, chosen)), _CAUSES, "causes", only=_name(chosen)),
         html.H2("Bubbles of this SIMD, largest first"),
-        table("bubbles", rows.assign(row=rows.index), _ROWS, "bubbles", goto=_goto, limit=40),
+        table(
+            "bubbles",
+            rows.assign(row=rows.index),
+            _ROWS,
+            "bubbles",
+            goto=_goto,
+            limit=40,
+            only=_name(chosen),
+        ),
         _short(short),
         html.H2("Bubbles by place, all SIMDs"),
         table("sites", sites, _SITES, "sites", limit=40),

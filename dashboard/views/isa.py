@@ -36,10 +36,10 @@ def render(service: Service, asked: Request) -> html.Div:
     columns: list[dict[str, Any]] = [
         {"field": "address", "headerName": "address", "width": 84 * size, "pinned": "left"},
         {"field": "loop", "headerName": "loop", "width": 58 * size},
-        {"field": "instruction", "headerName": "instruction", "flex": 1, "minWidth": 230 * size,
+        {"field": "instruction", "headerName": "instruction", "flex": 1, "minWidth": 180 * size,
          "filter": True, "tooltipField": "instruction", "cellClass": "code"},
         *(
-            {"field": name, "headerName": heading, "width": 72 * size, "type": "numericColumn",
+            {"field": name, "headerName": heading, "width": 62 * size, "type": "numericColumn",
              "headerTooltip": _HINTS.get(name, heading), "filter": "agNumberColumnFilter"}
             for name, heading in _NUMBERS.items()
         ),

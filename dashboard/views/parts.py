@@ -123,8 +123,12 @@ def table(
     csv: str = "",
     goto: Any = None,
     limit: int = ROWS,
+    only: str = "",
 ) -> html.Div:
-    """A table of a DataFrame; ``goto(row)`` gives "from,to,se,dispatch" for a button, or ""."""
+    """A table of a DataFrame; ``goto(row)`` gives "from,to,se,dispatch" for a button, or "".
+
+    ``only``: "se,dispatch,simd" of which the CSV tells, all by default.
+    """
     if not len(rows):
         return html.P("Nothing to show.", className="note empty", id=f"table-{name}")
     shown = rows.head(limit)
@@ -147,7 +151,9 @@ def table(
     more = f"{len(rows) - limit:,} more rows; the CSV has all." if len(rows) > limit else ""
     foot = [html.Span(more, className="note")]
     if csv:
-        foot.append(html.Button("CSV", title="Save the whole table", **{"data-csv": csv}))
+        foot.append(
+            html.Button("CSV", title="Save the whole table", **{"data-csv": csv, "data-only": only})
+        )
     return html.Div(
         [html.Div(html.Table([html.Thead(html.Tr(head)), html.Tbody(body)]), className="scroll"),
          html.Div(foot, className="foot")],

@@ -332,6 +332,34 @@ def test_ink_of_a_lane_is_its_share_whatever_the_screen(page, address):
     assert shares[0] == pytest.approx(shares[1], rel=0.02)
 
 
+def test_keys_before_the_page_has_started_do_not_lose_the_link(page, address):
+    page.goto("about:blank")
+    page.goto(f"{address}#view=overview&a=0/pingpong", wait_until="commit")
+    for key in "2345234":
+        page.keyboard.press(key)
+    page.wait_for_selector("#content .view")
+    assert "a=0/pingpong" in hash_of(page)
+    page.keyboard.press("1")
+    page.wait_for_selector("#tiles")
+
+
+def test_a_selection_that_is_no_more_is_told(page, address):
+    for wrong in ({"i": "99999999"}, {"u": "99999999"}):
+        go(page, address, view="timeline", **wrong)
+        wait(page, "document.querySelector('.status').innerText.includes('99999999')")
+
+
+def test_figures_have_their_height_before_they_are_drawn(page, address):
+    page.route("**/plotly*.js", lambda route: route.abort())
+    page.goto("about:blank")
+    page.goto(f"{address}#view=bubbles&a=0/lockstep")
+    page.wait_for_selector("#table-bubbles")
+    heights = page.evaluate("[...document.querySelectorAll('.figure')].map((x) => x.clientHeight)")
+    assert len(heights) == 2
+    assert min(heights) > 150
+    page.errors.clear()  # of the script that was held back
+
+
 def test_the_back_button_returns_to_the_view_before(page, address):
     go(page, address, view="overview")
     page.click("[data-tab=timeline]")

@@ -86,6 +86,16 @@ def test_csv_tables_equal_the_commands(client, samples, name, window):
     assert len(mine) > 1
 
 
+def test_a_csv_of_one_simd_equals_the_command(client, samples):
+    answer = client.get(
+        "/tk/table.csv", headers={"Host": "localhost"},
+        query_string={"capture": f"0/{SAMPLE}", "name": "bubbles", "se": 0, "dispatch": 1,
+                      "simd": 2},
+    )  # fmt: skip
+    place = ("--se", 0, "--dispatch", 1, "--simd", 2)
+    assert answer.get_data(as_text=True) == cli("bubbles", samples / SAMPLE, *place, "--csv", "-q")
+
+
 @pytest.mark.parametrize("window", WINDOWS)
 def test_the_tiles_equal_tracekit_occupancy(service, samples, window):
     page = view(service, "overview", window)
