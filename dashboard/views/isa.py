@@ -39,8 +39,9 @@ def render(service: Service, asked: Request) -> html.Div:
         {"field": "instruction", "headerName": "instruction", "flex": 1, "minWidth": 180 * size,
          "filter": True, "tooltipField": "instruction", "cellClass": "code"},
         *(
-            {"field": name, "headerName": heading, "width": 62 * size, "type": "numericColumn",
-             "headerTooltip": _HINTS.get(name, heading), "filter": "agNumberColumnFilter"}
+            {"field": name, "headerName": heading, "width": 70 * size, "type": "numericColumn",
+             "headerTooltip": _HINTS.get(name, heading), "filter": "agNumberColumnFilter",
+             "suppressHeaderFilterButton": True}
             for name, heading in _NUMBERS.items()
         ),
     ]  # fmt: skip
