@@ -19,6 +19,8 @@ KINDS = (
     ("clock", "#4c9f9f", "solid"), ("wave resident", "#8884", "solid"),
     ("counter", "#b07aa1", "solid"),
 )  # fmt: skip
+#: Colours that need light letters.
+DARK = ("#0072b2", "#4a4f5a", "#666a73", "#2b7bba")
 STALL, WAIT, BARRIER, NOP, UNKNOWN, SCOPE, CLOCK, RESIDENT, COUNTER = range(7, 16)
 #: Kind of the first cause; the others follow in the order of CAUSES.
 FIRST_CAUSE = 16
@@ -37,16 +39,28 @@ CAUSE_CODE = {name: look[2] for name, look in zip(CAUSES, _CAUSE_LOOKS, strict=T
 PLOTLY_PATTERN = {"solid": "", "hatch": "/", "dots": ".", "cross": "x"}
 
 
+def ink(colour: str) -> str:
+    """Colour of letters on ``colour``."""
+    return "#fff" if colour in DARK else "#10141a"
+
+
 def looks() -> dict[int, dict[str, str]]:
     """Kind number -> name, colour, pattern, code and meaning, for the timeline."""
     found = {
-        number: {"name": name, "colour": colour, "pattern": pattern, "code": "", "meaning": ""}
+        number: {
+            "name": name,
+            "colour": colour,
+            "pattern": pattern,
+            "code": "",
+            "meaning": "",
+            "ink": ink(colour),
+        }
         for number, (name, colour, pattern) in enumerate(KINDS)
     }
     for number, name in enumerate(CAUSES, FIRST_CAUSE):
         colour, pattern, code = _CAUSE_LOOKS[number - FIRST_CAUSE]
         found[number] = {
             "name": name, "colour": colour, "pattern": pattern, "code": code,
-            "meaning": MEANINGS[name],
+            "meaning": MEANINGS[name], "ink": ink(colour),
         }  # fmt: skip
     return found

@@ -5,7 +5,6 @@ window.tk = {
   keys: { view: 1, a: 1, b: 1, w: 1, se: 1, d: 1, simd: 1, c: 1, theme: 1,
           t: 0, tb: 0, i: 0, u: 0, pc: 0, m: 0, l: 0 },
   state: {},
-  mounts: [],
   read() {
     const found = {};
     for (const [k, v] of new URLSearchParams(location.hash.slice(1)))

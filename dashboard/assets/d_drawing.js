@@ -59,13 +59,12 @@
     }
 
     frame() {
-      const began = performance.now();
       const pen = this.pen, css = getComputedStyle(document.documentElement);
       const ink = css.getPropertyValue("--ink"), soft = css.getPropertyValue("--line");
       const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
       pen.fillStyle = css.getPropertyValue("--panel");
       pen.fillRect(0, 0, width, height);
-      this.ruler(pen, ink, soft, width, height);
+      this.ruler(pen, css, ink, soft, width, height);
       pen.font = FONT;
       pen.textBaseline = "middle";
       let simd = null;
@@ -87,7 +86,6 @@
       }
       this.marks(pen, css, height);
       this.minimap(css);
-      this.frameTime = performance.now() - began;
     }
 
     resident(lane, y, h, css) {
@@ -139,7 +137,7 @@
       let text = look.code;
       if (lane.group === "bubbles") text = wide > 100 ? `${look.code} ${look.name}` : look.code;
       else if (lane.texts.length) text = lane.texts[i] || "";
-      else if (kind === 7) text = wide > 40 ? "refused" : "";
+      else if (look.name.startsWith("refused")) text = wide > 40 ? "refused" : "";
       else if (this.names && lane.row[i] >= 0 && wide > 24) text = this.names.text[lane.row[i]].split(" ")[0];
       if (!text || wide < 15) return;
       const pen = this.pen;
@@ -149,12 +147,12 @@
       pen.clip();
       const tw = Math.min(pen.measureText(text).width + 4, b - a);
       if (look.pattern !== "solid") { pen.fillStyle = look.colour; pen.fillRect(a + 1, y + 2, tw, h - 4); }
-      pen.fillStyle = ["#0072b2", "#4a4f5a", "#666a73", "#2b7bba"].includes(look.colour) ? "#fff" : "#10141a";
+      pen.fillStyle = look.ink;
       pen.fillText(text, a + 3, y + h / 2 + 0.5);
       pen.restore();
     }
 
-    ruler(pen, ink, soft, width, height) {
+    ruler(pen, css, ink, soft, width, height) {
       const rough = ((this.t1 - this.t0) / this.pixels()) * 110 * U;
       const power = 10 ** Math.floor(Math.log10(rough));
       const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough));
@@ -169,18 +167,18 @@
       }
       pen.fillStyle = ink;
       pen.fillText("cycles", 6, RULER / 3);
-      this.iterations(pen);
+      this.iterations(pen, css);
     }
 
     // Where iterations of the dominant loop begin, on the SIMD that is first.
-    iterations(pen) {
+    iterations(pen, css) {
       const turns = this.turns || [];
       const first = Math.max(0, firstAbove(turns, this.t0) - 1), last = firstAbove(turns, this.t1);
       if (last - first > this.pixels() / 8) return;
       for (let n = first; n < last; n++) {
         const x = this.x(turns[n]);
         if (x < GUTTER) continue;
-        pen.fillStyle = this.whole.looks[6].colour;
+        pen.fillStyle = css.getPropertyValue("--accent");
         pen.fillRect(x - 1, RULER * 0.6, 2, RULER * 0.4 + GAP);
         const room = n + 1 < turns.length ? this.x(turns[n + 1]) - x : 0;
         if (room > 150 * U) pen.fillText(`iteration ${n}`, x + 4, RULER * 0.8);

@@ -8,7 +8,7 @@
   tk.Timeline = class extends tk.Drawing {
     constructor(root, capture, part) {
       super();
-      Object.assign(this, { root, capture, part: part || "a", cursor: 0.5, paints: {}, names: null });
+      Object.assign(this, { root, capture, part: part || "a", paints: {}, names: null });
       this.canvas = root.querySelector("canvas.lanes");
       this.map = root.querySelector("canvas.minimap");
       this.pen = this.canvas.getContext("2d");

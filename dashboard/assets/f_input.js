@@ -101,7 +101,7 @@
     do(name) {
       const range = this.range();
       ({ in: () => this.zoom(0.6), out: () => this.zoom(1 / 0.6), all: () => this.fit(this.whole.begin, this.whole.end),
-        next: () => this.bubble(1), previous: () => this.bubble(-1), search: () => this.search(1),
+        next: () => this.bubble(1), previous: () => this.bubble(-1),
         window: () => (range ? tk.set({ w: `${range[0]}:${range[1]}` }) : tk.say("drag over the lanes to measure a range first")),
       })[name]();
     },

@@ -7,11 +7,8 @@ from typing import Any
 from plotly import graph_objects as go
 
 from dashboard.figures.graph import INK, finish
-from dashboard.palette import CAUSE_CODE, CAUSE_COLOUR, CAUSE_PATTERN, PLOTLY_PATTERN
+from dashboard.palette import CAUSE_CODE, CAUSE_COLOUR, CAUSE_PATTERN, PLOTLY_PATTERN, ink
 from tracekit.analysis.causes import CAUSES, MEANINGS
-
-#: Colours that need light letters.
-DARK = ("#0072b2", "#4a4f5a", "#666a73", "#2b7bba")
 
 
 def _names(table: Any) -> list[str]:
@@ -57,7 +54,7 @@ def idle_bars(totals: Any, dark: bool) -> go.Figure:
                 marker_line={"width": 0.5, "color": INK[dark]},
                 customdata=totals[f"{name}_cycles"], text=[CAUSE_CODE[name]] * len(names),
                 textposition="inside", insidetextanchor="middle", textangle=0,
-                insidetextfont={"color": "#fff" if CAUSE_COLOUR[name] in DARK else "#10141a"},
+                insidetextfont={"color": ink(CAUSE_COLOUR[name])},
                 hovertemplate="%{y}: %{x:.2f} % = %{customdata:,} cycles<br>"
                 + MEANINGS[name] + "<extra>" + name + "</extra>",
             )

@@ -10,18 +10,21 @@ INK = {True: "#e3e7ee", False: "#1d232b"}
 GROUND = {True: "#1c2027", False: "#ffffff"}
 GRID = {True: "#3a414c", False: "#d6dbe2"}
 
-#: Pixels of letters in figures.
-SIZE = 12
+#: Pixels of letters in figures and in their captions.
+SIZE, SMALL = 12, 10
 
 
-def graph(name: str, figure: Any, scale: float) -> html.Div:
+def graph(name: str, figure: Any, scale: float, caption: str) -> html.Div:
     """The figure as a component ``graph-NAME``; ``scale`` is that of the page's text.
 
-    Its height is there from the start: Plotly is loaded later.
+    ``caption`` says what the numbers are of: a saved figure stands alone.  The height is
+    there from the start: Plotly is loaded later.
     """
     figure.update_layout(
         height=round(figure.layout.height * scale), font_size=SIZE * scale,
         hoverlabel_font_size=SIZE * scale,
+        title={"text": caption, "x": 1, "xanchor": "right", "y": 0, "yanchor": "bottom",
+               "pad": {"r": 8, "b": 4}, "font": {"size": round(SMALL * scale)}},
     )  # fmt: skip
     for trace in figure.data:
         if trace.textfont.size:

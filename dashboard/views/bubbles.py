@@ -10,7 +10,7 @@ from dashboard.figures.graph import graph
 from dashboard.figures.maps import offset_map, time_map
 from dashboard.palette import CAUSE_CODE
 from dashboard.service import Service
-from dashboard.views.parts import Request, command, notes, page, subtitle, table
+from dashboard.views.parts import Request, caption, command, notes, page, subtitle, table
 from tracekit.analysis.bubbles import MINIMUM, SHORT
 from tracekit.analysis.causes import CAUSES, MEANINGS, SimdCauses
 from tracekit.analysis.iterations import fold
@@ -32,7 +32,7 @@ _CAUSES = {
 }  # fmt: skip
 _SITES = {
     "cause": Column("cause", left=True), "bubbles": Column("bubbles", number),
-    "cycles": Column("cycles", number), "mean_cycles": Column("mean", number),
+    "cycles": Column("cycles", number), "mean_cycles": Column("mean cycles", number),
     "share": Column("of window", percent), "before_vaddr": Column("after PC", _address),
     "after_vaddr": Column("before PC", _address), "after": Column("before", left=True),
 }  # fmt: skip
@@ -62,14 +62,26 @@ def render(service: Service, asked: Request) -> html.Div:
     if len(cells):
         folded = fold(chosen, found.loops)
         children.append(
-            graph("offset", offset_map(cells, chosen, folded, cause, asked.dark), asked.scale)
+            graph(
+                "offset",
+                offset_map(cells, chosen, folded, cause, asked.dark),
+                asked.scale,
+                caption(timeline, window),
+            )
         )
     else:
         children.append(html.P("No loop runs on this SIMD in the window.", className="note empty"))
     children.append(html.H2("Time × SIMD"))
     over_time = _of(service.by_time(key, window), chosen, whole=True)
     if len(over_time):
-        children.append(graph("time", time_map(over_time, cause, asked.dark), asked.scale))
+        children.append(
+            graph(
+                "time",
+                time_map(over_time, cause, asked.dark),
+                asked.scale,
+                caption(timeline, window),
+            )
+        )
     rows, sites = _of(result.rows, chosen), result.sites
     short = rows[rows["cause"] == SHORT]
     rows = rows[rows["cause"] != SHORT].sort_values("cycles", ascending=False, kind="stable")

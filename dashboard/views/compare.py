@@ -55,12 +55,12 @@ def render(service: Service, asked: Request) -> html.Div:
         "within noise" if within else "same" if difference == 0 else ""
         for within, difference in zip(rows["within_noise"], rows["difference"], strict=True)
     ]
+    told = (
+        f"base: {first.capture}{origin(first)} · new: {second.capture}{origin(second)} · "
+        f"window {window} of each · {second.shown_timing} timing · {second.arch}"
+    )
     children: list[Any] = [
-        html.P(
-            f"base: {first.capture}{origin(first)} · new: {second.capture}{origin(second)} · "
-            f"window {window} of each · {second.shown_timing} timing · {second.arch}",
-            className="origin",
-        ),
+        html.P(told, className="origin"),
         html.P(
             [f"quality: base {quality_of(first).verdict}, new {quality_of(second).verdict} ",
              html.Button("swap", title="Make the new one the base", id="swap",
@@ -81,7 +81,7 @@ def render(service: Service, asked: Request) -> html.Div:
     maps = [service.by_offset(key, window) for key in (base, new)]
     if all(len(each) for each in maps):
         children.append(html.H2("Bubble map, new − base: points of idle time"))
-        children.append(graph("difference", difference_map(*maps, asked.dark), asked.scale))
+        children.append(graph("difference", difference_map(*maps, asked.dark), asked.scale, told))
     counts = result.bodies["change"].value_counts()
     changes = ", ".join(f"{counts[name]} {name}" for name in counts.index) or "none"
     children.append(html.H2(f"Changes of the loop body: {changes}"))

@@ -60,8 +60,8 @@ def render(service: Service, asked: Request) -> html.Div:
         subtitle(timeline, window),
         notes(found.notes),
         html.P(
-            ["Sums over all traced waves; bubble cycles over the window. Double-click a line "
-             "for the timeline. ",
+            ["Cycles, summed over all traced waves; bubble cycles over the window. "
+             "Double-click a line for the timeline. ",
              html.Button("only lines that ran", id="ran", **{"aria-pressed": "false"})],
             className="note",
         ),

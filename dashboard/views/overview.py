@@ -9,7 +9,7 @@ from dash import html
 from dashboard.figures.bars import budget_bars, idle_bars
 from dashboard.figures.graph import graph
 from dashboard.service import Service
-from dashboard.views.parts import Request, command, notes, page, subtitle, table
+from dashboard.views.parts import Request, caption, command, notes, page, subtitle, table
 from tracekit.analysis.quality import quality_of
 from tracekit.commands.output import Column, number, percent
 
@@ -71,18 +71,30 @@ def render(service: Service, asked: Request) -> html.Div:
         html.H2("Occupancy: cycles in which a pipe executes, of the window's cycles"),
         tiles(busy.rows),
         _csv("occupancy"),
-        html.H2("Budget: what an iteration asks of the pipes, and the bound"),
+        html.H2("Budget: cycles that an iteration asks of the pipes, and the bound in cycles"),
     ]
     if len(cost.simds) and cost.simds["matrix_cycles"].notna().any():
         children.append(
-            graph("budget", budget_bars(cost.simds.head(BARS), asked.dark), asked.scale)
+            graph(
+                "budget",
+                budget_bars(cost.simds.head(BARS), asked.dark),
+                asked.scale,
+                caption(timeline, window),
+            )
         )
         children.append(_first(cost.simds, "the table"))
     children.append(table("bounds", cost.simds, _BUDGET, "bounds"))
     children.append(_csv("budget", "CSV of the instruction classes"))
-    children.append(html.H2("Why the matrix pipe is idle, share of the window"))
+    children.append(html.H2("Why the matrix pipe is idle, share of the window's cycles"))
     if len(totals) and totals["matrix_idle_cycles"].any():
-        children.append(graph("idle", idle_bars(totals.head(BARS), asked.dark), asked.scale))
+        children.append(
+            graph(
+                "idle",
+                idle_bars(totals.head(BARS), asked.dark),
+                asked.scale,
+                caption(timeline, window),
+            )
+        )
         children.append(_first(totals, "the CSV"))
     else:
         children.append(html.P("No idle cycle is known here.", className="note empty"))

@@ -88,10 +88,14 @@ def command(
 
 def subtitle(timeline: Timeline, window: str) -> html.P:
     """Where the numbers come from."""
-    return html.P(
+    return html.P(caption(timeline, window), className="origin")
+
+
+def caption(timeline: Timeline, window: str) -> str:
+    """Capture, origin (simulated or not), timing, chip and window in a line."""
+    return (
         f"{timeline.capture}{origin(timeline)} · {timeline.shown_timing} timing · "
-        f"{timeline.arch} · window asked for: {window}",
-        className="origin",
+        f"{timeline.arch} · window asked for: {window}"
     )
 
 

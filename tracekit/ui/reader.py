@@ -7,6 +7,7 @@ timing, whatever timing is asked for.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +41,7 @@ _LIMITS = (1 << 14, 3, 31, 1 << 30)
 WaveKey = tuple[int, int, int, int]
 
 
-class Reader:
+class Reader(ABC):
     """Reads one directory; subclasses know one schema each."""
 
     def __init__(self, capture: Capture, folder: Place, timing: str, se: int | None) -> None:
@@ -80,11 +81,11 @@ class Reader:
     def cu_of(self, path: Place, wave: dict[str, Any], key: WaveKey) -> int:
         return integer(path, wave, "cu", limit=15)
 
+    @abstractmethod
     def occupancy_rows(
         self, path: Place, content: dict[str, Any], se: str
     ) -> NDArray[np.int64]:  # fmt: skip
         """int64[n, 6]: time, cu, simd, slot, start, kernel of one shader engine."""
-        raise NotImplementedError
 
     # What they share.
 

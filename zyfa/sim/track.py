@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from typing import NamedTuple
 
@@ -25,16 +26,16 @@ class Issue(NamedTuple):
     taken: bool
 
 
-class Driver:
+class Driver(ABC):
     """Where a track gets its instructions from; see `Execution` and `zyfa.sim.replay`."""
 
+    @abstractmethod
     def current(self) -> tuple[int, Cost] | None:
         """(row, cost) of the next instruction, None at the end."""
-        raise NotImplementedError
 
+    @abstractmethod
     def issue(self, now: int) -> bool:
         """The instruction issues at `now`; returns whether a branch was taken."""
-        raise NotImplementedError
 
     def given(self) -> Given | None:
         """Measured delays of the current instruction, for trace-driven runs."""
