@@ -23,8 +23,8 @@ from tracekit.analysis.causes import causes
 from tracekit.analysis.clock import clock
 from tracekit.analysis.counters import counters
 from tracekit.analysis.flames import flames
-from tracekit.analysis.loops import loops
 from tracekit.analysis.maps import by_offset, by_time
+from tracekit.analysis.model.loops import loops
 from tracekit.analysis.occupancy import occupancy
 from tracekit.analysis.overlap import overlap
 from tracekit.analysis.shapes import shapes

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from dashboard import palette
 from dashboard.service import Service
 from tracekit.analysis.causes import Causes
-from tracekit.analysis.markers import scopes
-from tracekit.analysis.simds import Simd, each_simd, matrix_use, vector_use
+from tracekit.analysis.model.markers import scopes
+from tracekit.analysis.model.simds import Simd, each_simd, matrix_use, vector_use
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing, Pipe
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 Array = NDArray[np.int64]
 Place = tuple[int, int]

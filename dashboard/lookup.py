@@ -8,9 +8,9 @@ import numpy as np
 
 from dashboard.lanes import Place
 from tracekit.analysis.causes import Causes
-from tracekit.analysis.iterations import fold
+from tracekit.analysis.model.iterations import fold
 from tracekit.errors import TracekitError
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 
 class Missing(TracekitError):

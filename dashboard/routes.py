@@ -26,7 +26,7 @@ from dashboard.lookup import (
 from dashboard.service import Service
 from dashboard.sources import excerpts
 from dashboard.tables import TABLES
-from tracekit.analysis.window import DEFAULT
+from tracekit.analysis.model.window import DEFAULT
 from tracekit.commands.hotspots import write_stats
 from tracekit.errors import TracekitError
 

@@ -17,18 +17,18 @@ from dashboard.library import Library
 from tracekit.analysis.bubbles import Bubbles, bubbles
 from tracekit.analysis.budget import Budget, budget
 from tracekit.analysis.causes import Causes, causes
+from tracekit.analysis.checks.quality import quality
 from tracekit.analysis.clock import Clock, clock
 from tracekit.analysis.compare import Comparison, compare
 from tracekit.analysis.hotspots import Hotspots, hotspots
-from tracekit.analysis.loops import Loops, loops
 from tracekit.analysis.maps import by_offset, by_time
+from tracekit.analysis.model.loops import Loops, loops
+from tracekit.analysis.model.window import check
 from tracekit.analysis.occupancy import Occupancy, occupancy
 from tracekit.analysis.overlap import Overlap, overlap
-from tracekit.analysis.quality import quality
-from tracekit.analysis.window import check
 from tracekit.capture.opening import open_all
 from tracekit.errors import TracekitError
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 T = TypeVar("T")
 

@@ -14,9 +14,9 @@ import pytest
 
 import tracekit
 from tracekit.analysis.counters import counters
-from tracekit.analysis.intervals import union
+from tracekit.analysis.model.intervals import union
+from tracekit.analysis.model.simds import each_simd, matrix_use
 from tracekit.analysis.occupancy import occupancy
-from tracekit.analysis.simds import each_simd, matrix_use
 from tracekit.cli import main
 from tracekit.export import rcv
 from tracekit.isa import mfma

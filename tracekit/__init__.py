@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from tracekit.capture.capture import Capture
     from tracekit.capture.opening import open_capture as open
     from tracekit.errors import FormatError, TracekitError
-    from tracekit.timeline import Timeline
+    from tracekit.tables.timeline import Timeline
 
 _HOME = {
     "Capture": ("tracekit.capture.capture", "Capture"),
     "FormatError": ("tracekit.errors", "FormatError"),
-    "Timeline": ("tracekit.timeline", "Timeline"),
+    "Timeline": ("tracekit.tables.timeline", "Timeline"),
     "TracekitError": ("tracekit.errors", "TracekitError"),
     "open": ("tracekit.capture.opening", "open_capture"),
 }

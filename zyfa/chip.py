@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tracekit import rocm
 from tracekit.isa.arch import from_target_version
+from tracekit.record import rocm
 from zyfa.codegen import Options
 
 TOPOLOGY = Path("/sys/class/kfd/kfd/topology/nodes")

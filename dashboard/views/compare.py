@@ -12,7 +12,7 @@ from dashboard.service import Service
 from dashboard.views.opening import captures
 from dashboard.views.parts import Request, command, notes, page, table
 from dashboard.views.timeline import canvas, details
-from tracekit.analysis.quality import quality_of
+from tracekit.analysis.checks.quality import quality_of
 from tracekit.commands.output import Column, origin
 
 

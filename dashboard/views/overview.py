@@ -10,7 +10,7 @@ from dashboard.figures.bars import budget_bars, idle_bars
 from dashboard.figures.graph import graph
 from dashboard.service import Service
 from dashboard.views.parts import Request, caption, command, notes, page, subtitle, table
-from tracekit.analysis.quality import quality_of
+from tracekit.analysis.checks.quality import quality_of
 from tracekit.commands.output import Column, number, percent
 
 #: SIMDs in a figure at most.

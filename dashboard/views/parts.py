@@ -9,10 +9,10 @@ from typing import Any
 from dash import html
 
 from dashboard.service import Service
-from tracekit.analysis.window import DEFAULT
+from tracekit.analysis.model.window import DEFAULT
 from tracekit.commands.output import Column, origin
 from tracekit.errors import TracekitError
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 #: Rows that a table of a page shows; the CSV has all.
 ROWS = 100

@@ -7,9 +7,9 @@ import pytest
 from planned import Plan, lines
 
 import tracekit
-from tracekit.analysis import bootstrap
-from tracekit.analysis.bodies import differences
 from tracekit.analysis.compare import NotComparable, compare, requirement
+from tracekit.analysis.model import bootstrap
+from tracekit.analysis.model.bodies import differences
 from tracekit.isa.listing import Listing
 
 

@@ -11,8 +11,8 @@ import pytest
 from planned import Plan, lines
 
 import tracekit
-from tracekit.analysis.code import code_lines
 from tracekit.analysis.hotspots import OWN, STATS, hotspots
+from tracekit.analysis.model.code import code_lines
 from tracekit.cli import main
 from tracekit.isa.listing import Listing, Symbol
 

@@ -7,7 +7,7 @@ import pytest
 
 import tracekit
 from tracekit.analysis.budget import budget
-from tracekit.analysis.mix import VECTOR
+from tracekit.analysis.model.mix import VECTOR
 from tracekit.analysis.opcodes import opcodes
 
 TRACES = Path(__file__).parents[2] / "traces"

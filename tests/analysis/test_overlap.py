@@ -7,7 +7,7 @@ import pytest
 from planned import Plan, lines
 
 import tracekit
-from tracekit.analysis.intervals import union
+from tracekit.analysis.model.intervals import union
 from tracekit.analysis.occupancy import occupancy
 from tracekit.analysis.overlap import alternation, overlap, verdict
 

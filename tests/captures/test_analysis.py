@@ -8,8 +8,8 @@ from tracekit.analysis.budget import budget
 from tracekit.analysis.causes import causes
 from tracekit.analysis.compare import compare
 from tracekit.analysis.counters import counters
-from tracekit.analysis.loops import loops
 from tracekit.analysis.maps import by_time
+from tracekit.analysis.model.loops import loops
 from tracekit.analysis.occupancy import occupancy
 from tracekit.analysis.overlap import overlap
 from tracekit.analysis.shapes import shapes

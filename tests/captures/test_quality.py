@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tracekit.analysis.checks.quality import quality
 from tracekit.analysis.occupancy import occupancy
-from tracekit.analysis.quality import quality
 from tracekit.capture.opening import open_all
 
 ROOT = Path(__file__).parents[2]

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.activity import Doing
 from tracekit.analysis.causes import CAUSES, Causes, SimdCauses, causes
-from tracekit.analysis.iterations import Fold, fold
-from tracekit.analysis.window import DEFAULT
-from tracekit.timeline import Timeline
+from tracekit.analysis.model.activity import Doing
+from tracekit.analysis.model.iterations import Fold, fold
+from tracekit.analysis.model.window import DEFAULT
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

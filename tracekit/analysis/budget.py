@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.analysis.causes import CAUSES, Causes, SimdCauses, causes
-from tracekit.analysis.intervals import overlap_cycles
-from tracekit.analysis.loops import Loops
-from tracekit.analysis.mix import PARTS, VECTOR, bound, parts
-from tracekit.analysis.window import DEFAULT, STEADY_ITERATIONS
-from tracekit.timeline import Timeline
+from tracekit.analysis.model.intervals import overlap_cycles
+from tracekit.analysis.model.loops import Loops
+from tracekit.analysis.model.mix import PARTS, VECTOR, bound, parts
+from tracekit.analysis.model.window import DEFAULT, STEADY_ITERATIONS
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,14 +15,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.activity import Activity, Codes, Doing, activity, codes, losing
-from tracekit.analysis.intervals import Intervals, intersect, subtract, union
-from tracekit.analysis.loops import Loops
-from tracekit.analysis.simds import MatrixUse, Simd, each_simd, matrix_use
-from tracekit.analysis.window import DEFAULT, Window, Windows
+from tracekit.analysis.model.activity import Activity, Codes, Doing, activity, codes, losing
+from tracekit.analysis.model.intervals import Intervals, intersect, subtract, union
+from tracekit.analysis.model.loops import Loops
+from tracekit.analysis.model.simds import MatrixUse, Simd, each_simd, matrix_use
+from tracekit.analysis.model.window import DEFAULT, Window, Windows
 from tracekit.isa.blocking import blocking
 from tracekit.isa.listing import Pipe
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 Array = NDArray[np.int64]
 

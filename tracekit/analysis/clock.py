@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

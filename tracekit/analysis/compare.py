@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis import bootstrap
-from tracekit.analysis.bodies import body, differences
 from tracekit.analysis.budget import budget
 from tracekit.analysis.causes import CAUSES, Causes, causes
-from tracekit.analysis.turns import SHARES, Turns, joined, turns
-from tracekit.analysis.window import DEFAULT
+from tracekit.analysis.model import bootstrap
+from tracekit.analysis.model.bodies import body, differences
+from tracekit.analysis.model.turns import SHARES, Turns, joined, turns
+from tracekit.analysis.model.window import DEFAULT
 from tracekit.errors import TracekitError
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tracekit.isa.listing import Pipe
 from tracekit.sqtt.layout import Category
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

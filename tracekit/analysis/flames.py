@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.markers import scopes
-from tracekit.timeline import Timeline
+from tracekit.analysis.model.markers import scopes
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

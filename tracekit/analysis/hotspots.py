@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracekit.analysis.code import CodeLines, code_lines
-from tracekit.analysis.line_sums import Sums, line_sums, listed_sums
+from tracekit.analysis.model.code import CodeLines, code_lines
+from tracekit.analysis.model.line_sums import Sums, line_sums, listed_sums
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing, Pipe
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.intervals import covered_twice, intersect, overlap_cycles, union
-from tracekit.analysis.simds import Simd, each_simd, matrix_use, vector_use
-from tracekit.analysis.window import DEFAULT, Window, Windows
+from tracekit.analysis.model.intervals import covered_twice, intersect, overlap_cycles, union
+from tracekit.analysis.model.simds import Simd, each_simd, matrix_use, vector_use
+from tracekit.analysis.model.window import DEFAULT, Window, Windows
 from tracekit.isa.listing import Pipe
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

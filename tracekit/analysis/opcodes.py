@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.budget import turns
-from tracekit.analysis.loops import Loops, loops
-from tracekit.analysis.mix import opcode_of, row_cycles
+from tracekit.analysis.model.loops import Loops, loops
+from tracekit.analysis.model.mix import opcode_of, row_cycles
 from tracekit.isa.listing import Pipe
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

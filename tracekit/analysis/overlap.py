@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.intervals import Intervals, intersect, overlap_cycles, union
-from tracekit.analysis.loops import Loops
-from tracekit.analysis.simds import MatrixUse, Simd, each_simd, matrix_use
-from tracekit.analysis.window import DEFAULT, Window, Windows, residence
+from tracekit.analysis.model.intervals import Intervals, intersect, overlap_cycles, union
+from tracekit.analysis.model.loops import Loops
+from tracekit.analysis.model.simds import MatrixUse, Simd, each_simd, matrix_use
+from tracekit.analysis.model.window import DEFAULT, Window, Windows, residence
 from tracekit.isa.listing import Pipe
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.activity import Activity, Doing, activity, codes
-from tracekit.analysis.simds import each_simd
-from tracekit.analysis.window import DEFAULT, Windows
+from tracekit.analysis.model.activity import Activity, Doing, activity, codes
+from tracekit.analysis.model.simds import each_simd
+from tracekit.analysis.model.window import DEFAULT, Windows
 from tracekit.isa.listing import Pipe
 from tracekit.isa.mfma import PEAK, row
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,8 @@ from tracekit.isa.arch import ArchChoice
 from tracekit.isa.listing import Listing
 
 if TYPE_CHECKING:
-    from tracekit.listing_tables import ListingTables
-    from tracekit.timeline import Timeline
+    from tracekit.tables.listing_tables import ListingTables
+    from tracekit.tables.timeline import Timeline
 
 __all__ = ["Capture", "Stream"]
 
@@ -112,7 +112,7 @@ class Capture:
     def timeline(
         self, timing: str = "exact", *, se: int | None = None, decoder: str | None = None
     ) -> Timeline:
-        """Decode the capture into tables (``tracekit.timeline`` documents them).
+        """Decode the capture into tables (``tracekit.tables.timeline`` documents them).
 
         ``timing``: "exact" or "amd"; ``se`` restricts the work to one shader engine;
         ``decoder``: "native" or "python".  Raises ValueError for another timing,
@@ -121,11 +121,11 @@ class Capture:
         if timing not in ("exact", "amd"):
             raise ValueError(f"timing must be 'exact' or 'amd', not {timing!r}")
         if self.streams:
-            from tracekit.assemble import assemble
+            from tracekit.build import assemble
 
             made = assemble(self, timing, se, decoder)
         elif self.decoded is not None:
-            from tracekit.decoded import read_decoded
+            from tracekit.decoded.schema import read_decoded
 
             made = read_decoded(self, timing, se)
         else:

@@ -63,7 +63,7 @@ def command(source: Source, window: str, minimum: int, with_map: bool, output: O
     from tracekit.analysis.bubbles import bubbles
     from tracekit.analysis.causes import causes
     from tracekit.analysis.maps import by_offset, by_time
-    from tracekit.analysis.window import check
+    from tracekit.analysis.model.window import check
 
     check(window)
     reports = []

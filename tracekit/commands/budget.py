@@ -92,8 +92,8 @@ def command(source: Source, window: str, rate: tuple[str, ...], each: bool, outp
     cause (vector_bound, latency_bound, barrier_bound).
     """
     from tracekit.analysis.budget import budget
+    from tracekit.analysis.model.window import check
     from tracekit.analysis.opcodes import opcodes
-    from tracekit.analysis.window import check
 
     check(window)
     rates = rates_of(rate)

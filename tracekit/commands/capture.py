@@ -14,7 +14,7 @@ from tracekit.commands.options import window_option
 from tracekit.errors import TracekitError
 
 if TYPE_CHECKING:
-    from tracekit.recording import Recording
+    from tracekit.record.recording import Recording
 
 _NEEDED = (
     "rocprofv3 was not found on PATH, in $ROCM_PATH or in /opt/rocm: recording needs an AMD "
@@ -40,7 +40,7 @@ def _number(low: int, high: int) -> Callable[[str], int]:
 
 def _size(value: str) -> int:
     """Bytes, with K, M or G for powers of 1024."""
-    from tracekit.recording import BUFFER
+    from tracekit.record.recording import BUFFER
 
     found = re.fullmatch(r"(\d+|0x[0-9a-fA-F]+)([KMG]?)(?:i?B)?", value)
     size = int(found[1], 0) * _UNITS[found[2]] if found else -1
@@ -141,9 +141,9 @@ def command(dry_run: bool, attempts: int, output: str, window: str, **options: A
     Runs rocprofv3 --att with the right options. When no wave ran on the traced CU, tries
     another: one that ran waves by the trace's own occupancy records.
     """
-    from tracekit import rocm
-    from tracekit.analysis.window import check
-    from tracekit.recording import record
+    from tracekit.analysis.model.window import check
+    from tracekit.record import rocm
+    from tracekit.record.recording import record
 
     check(window)
     recording = _recording(**options)
@@ -172,7 +172,7 @@ def _recording(
     simd_mask: int, buffer_size: int | None, counters: tuple[str, ...], counter_period: int,
     library_path: str | None,
 ) -> Recording:  # fmt: skip
-    from tracekit.recording import Recording
+    from tracekit.record.recording import Recording
 
     if len(counters) > 8:
         raise click.BadParameter("at most 8 counters fit in a trace", param_hint="--counter")

@@ -12,8 +12,8 @@ from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, header, origin, output_options
 
 if TYPE_CHECKING:
-    from tracekit.analysis.findings import Quality
-    from tracekit.timeline import Timeline
+    from tracekit.analysis.checks.findings import Quality
+    from tracekit.tables.timeline import Timeline
 
 _WIDTH = 96
 
@@ -31,7 +31,7 @@ def command(source: Source, strict: bool, output: Output) -> int:
     docs/quality.md explains each finding. All of the capture is judged: of the filters
     only --se counts.
     """
-    from tracekit.analysis.quality import quality_of
+    from tracekit.analysis.checks.quality import quality_of
 
     judged = [(timeline, quality_of(timeline)) for timeline in source.whole_timelines()]
     if output.format == "json":
@@ -40,7 +40,7 @@ def command(source: Source, strict: bool, output: Output) -> int:
     elif output.format == "csv":
         import pandas as pd
 
-        from tracekit.analysis.findings import COLUMNS
+        from tracekit.analysis.checks.findings import COLUMNS
 
         columns = ["capture", "verdict", *COLUMNS]
         output.csv(

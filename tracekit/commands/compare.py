@@ -62,9 +62,9 @@ def command(
 
     --require takes matrix, vector, overlap, matrix_idle (points) and cycles (cycles or %).
     """
+    from tracekit.analysis.checks.quality import quality_of
     from tracekit.analysis.compare import NotComparable, compare, requirement
-    from tracekit.analysis.quality import quality_of
-    from tracekit.analysis.window import check
+    from tracekit.analysis.model.window import check
 
     check(window)
     wanted = [requirement(text) for text in require]

@@ -50,8 +50,8 @@ def command(output: Output) -> int:
 
 def examine() -> list[Part]:
     """Every part, in the order of how often it is needed."""
-    from tracekit import rocm
     from tracekit.isa.disassembler import available
+    from tracekit.record import rocm
     from tracekit.sqtt.decode import kind, native_core
 
     root, program = rocm.rocm_root(), rocm.rocprofv3()
@@ -83,7 +83,7 @@ def examine() -> list[Part]:
 
 
 def _profiler(program: str) -> str:
-    from tracekit import rocm
+    from tracekit.record import rocm
 
     version = rocm.rocprofv3_version(program) or "version unknown"
     without = "" if rocm.knows_att(program) else ", has no --att: needs ROCm 7.0 or later"

@@ -10,7 +10,7 @@ from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, header, origin, output_options, records
 
 if TYPE_CHECKING:
-    from tracekit.timeline import Timeline
+    from tracekit.tables.timeline import Timeline
 
 _STREAM_COLUMNS = (
     "se", "dispatch", "file", "bytes", "target_cu", "instructions", "phase", "truncated_at",

@@ -54,7 +54,7 @@ def command(source: Source, output: Output) -> None:
     of them, which the window steady is about. prologue, epilogue: cycles of a wave before
     its first and after its last iteration of it.
     """
-    from tracekit.analysis.loops import loops
+    from tracekit.analysis.model.loops import loops
 
     reports = []
     for timeline in source.timelines():

@@ -53,8 +53,8 @@ def command(source: Source, window: str, fail_under: float | None, output: Outpu
     issue windows that other tools report. violations: MFMAs closer together than the
     table allows (0 on a sound trace).
     """
+    from tracekit.analysis.model.window import check
     from tracekit.analysis.occupancy import occupancy
-    from tracekit.analysis.window import check
 
     check(window)
     results = []

@@ -12,7 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from tracekit.capture.capture import Capture
-    from tracekit.timeline import Timeline
+    from tracekit.tables.timeline import Timeline
 
 Decorated = Callable[..., Any]
 
@@ -58,7 +58,7 @@ class Source:
 
     def whole_timelines(self) -> Iterator[Timeline]:
         """Every capture (of one SE where that was asked for), with its verdict."""
-        from tracekit.analysis.quality import quality
+        from tracekit.analysis.checks.quality import quality
         from tracekit.commands.progress import Progress
 
         for capture in self.opened():

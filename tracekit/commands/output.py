@@ -19,7 +19,7 @@ from tracekit.errors import TracekitError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.timeline import Timeline
+    from tracekit.tables.timeline import Timeline
 
 #: Rows that a terminal shows before it says how many more there are.
 TERMINAL_ROWS = 30
@@ -121,7 +121,7 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
 def header(schema: str, timeline: Timeline) -> dict[str, Any]:
     """What every JSON result begins with."""
     from tracekit import __version__
-    from tracekit.analysis.quality import quality_of
+    from tracekit.analysis.checks.quality import quality_of
 
     return {
         "schema": schema,

@@ -65,8 +65,8 @@ def command(source: Source, window: str, output: Output) -> None:
     the loop. verdict: alternating from +0.5, lock_step from -0.5, partial between,
     single_wave without a second wave that has MFMAs.
     """
+    from tracekit.analysis.model.window import check
     from tracekit.analysis.overlap import overlap
-    from tracekit.analysis.window import check
 
     check(window)
     reports = []

@@ -11,7 +11,7 @@ from tracekit.commands.output import Column, Output, header, origin, records
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.timeline import Timeline
+    from tracekit.tables.timeline import Timeline
 
 
 @dataclass

@@ -45,8 +45,8 @@ def command(source: Source, window: str, output: Output) -> None:
     waves: s_nop is hazard time that other tools count as stall; refused: ready, but the port
     or pipe is taken; gaps: no attempt to issue; rest: instructions that issue.
     """
+    from tracekit.analysis.model.window import check
     from tracekit.analysis.shapes import shapes
-    from tracekit.analysis.window import check
 
     check(window)
     reports = []

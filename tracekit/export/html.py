@@ -11,13 +11,13 @@ from tracekit import __version__
 from tracekit.analysis.bubbles import bubbles
 from tracekit.analysis.budget import budget
 from tracekit.analysis.causes import CAUSES, MEANINGS, causes
+from tracekit.analysis.checks.quality import quality_of
 from tracekit.analysis.maps import by_offset, by_time
+from tracekit.analysis.model.window import DEFAULT
 from tracekit.analysis.occupancy import occupancy
 from tracekit.analysis.overlap import overlap
-from tracekit.analysis.quality import quality_of
-from tracekit.analysis.window import DEFAULT
 from tracekit.errors import TracekitError
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

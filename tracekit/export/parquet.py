@@ -8,7 +8,7 @@ from typing import Any
 
 from tracekit import __version__
 from tracekit.errors import TracekitError
-from tracekit.timeline import COLUMNS, Timeline
+from tracekit.tables.timeline import COLUMNS, Timeline
 
 
 def write(timeline: Timeline, path: Path) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tracekit.export.tracks import Track, tracks
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 _SEQUENCE = b"\x50\x01"  # trusted_packet_sequence_id 1
 _NEEDS_STATE = b"\x68\x02"  # sequence_flags: relies on interned names

@@ -22,7 +22,7 @@ from tracekit.errors import TracekitError
 from tracekit.export.rcv_waves import File, file_names, wave_files
 from tracekit.export.wstates import wave_states
 from tracekit.isa.listing import Symbol
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 #: The only timing that the schema knows.
 TIMING = "amd"

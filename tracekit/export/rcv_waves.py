@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tracekit.errors import TracekitError
 from tracekit.export.waitcnt import WaitTable, wait_rows
-from tracekit.timeline import STATES, Timeline
+from tracekit.tables.timeline import STATES, Timeline
 
 #: (file name, content)
 File = tuple[str, dict[str, Any]]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracekit import __version__
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _WAVE = ["se", "cu", "simd", "slot", "wave"]

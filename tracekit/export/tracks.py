@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.activity import activity, codes
 from tracekit.analysis.causes import CAUSES, causes
-from tracekit.analysis.loops import loops
-from tracekit.analysis.markers import scopes
-from tracekit.analysis.simds import Simd, each_simd, matrix_use, vector_use
+from tracekit.analysis.model.activity import activity, codes
+from tracekit.analysis.model.loops import loops
+from tracekit.analysis.model.markers import scopes
+from tracekit.analysis.model.simds import Simd, each_simd, matrix_use, vector_use
 from tracekit.isa.listing import Pipe
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 Array = NDArray[np.int64]
 

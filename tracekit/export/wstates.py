@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tracekit.timeline import STATES, Timeline
+from tracekit.tables.timeline import STATES, Timeline
 
 
 def wave_states(timeline: Timeline) -> dict[int, tuple[list[int], list[int]]]:

@@ -1,0 +1,1 @@
+"""What analyses share: SIMDs, intervals, windows, loops, iterations, what waves do."""

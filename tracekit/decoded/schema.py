@@ -1,0 +1,48 @@
+"""Timelines from decoded directories: what AMD's tools made of a stream, as JSON.
+
+One module of ``tracekit.ui`` a schema, chosen by content: ``named`` (10-column, version
+3.0.0, and 3.1 by its ``occupancy_fields``), ``packed`` (8-column, occupancy packed in 64-bit
+words) and ``rocprofv2``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tracekit.capture.files import read_json
+from tracekit.decoded.named import NamedColumns
+from tracekit.decoded.packed import PackedOccupancy
+from tracekit.decoded.reader import Reader
+from tracekit.decoded.rocprofv2 import Rocprofv2
+from tracekit.errors import FormatError
+
+if TYPE_CHECKING:
+    from tracekit.capture.archive import Place
+    from tracekit.capture.capture import Capture
+    from tracekit.tables.timeline import Timeline
+
+__all__ = ["read_decoded", "schema"]
+
+
+def read_decoded(capture: Capture, timing: str, se: int | None = None) -> Timeline:
+    """The timeline of a decoded directory; ``se`` restricts it to one shader engine.
+
+    Raises FormatError for malformed files, TracekitError when neither waves nor occupancy
+    nor counts are there.
+    """
+    assert capture.decoded is not None
+    reader = schema(capture.decoded, legacy=capture.listing.alt_index is not None)
+    return reader(capture, capture.decoded, timing, se).run()
+
+
+def schema(folder: Place, *, legacy: bool) -> type[Reader]:
+    """The reader of a directory; ``legacy`` when its code.json is rocprofv2's."""
+    if legacy:
+        return Rocprofv2
+    path = folder / "occupancy.json"
+    content: Any = read_json(path) if path.is_file() else {}
+    if not isinstance(content, dict):
+        raise FormatError(path, "expected a JSON object")
+    engines = [rows for se, rows in content.items() if str(se).isdigit() and rows]
+    packed = any(isinstance(rows, list) and isinstance(rows[0], int) for rows in engines)
+    return PackedOccupancy if packed else NamedColumns

@@ -1,0 +1,166 @@
+"""Recording a thread trace with rocprofv3: its command line, and another CU when one is empty.
+
+Parameters as of rocprofv3 1.x (ROCm 7): "Using thread trace" of AMD's rocprofiler-sdk
+documentation, and ``rocprofv3 --help``.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.errors import TracekitError
+
+if TYPE_CHECKING:
+    from tracekit.tables.timeline import Timeline
+
+#: CUs that --att-target-cu may name.
+CUS = 16
+#: Bytes of trace buffer that rocprofv3 accepts: 1 MiB to 2 GiB.
+BUFFER = (1 << 20, 2 << 30)
+#: Engines of an XCD on MI300 and MI350: a hexadecimal digit of the mask each.
+_ENGINES = 4
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What to trace; None leaves rocprofv3's default."""
+
+    command: tuple[str, ...]
+    cu: int = 1
+    kernel: str | None = None
+    iterations: str | None = None  # "[first-last]"
+    se_mask: int = 0x1
+    simd_mask: int = 0xF
+    buffer_bytes: int | None = None
+    counters: tuple[str, ...] = ()
+    counter_period: int = 3
+    library: str | None = None
+
+    def options(self, cu: int, folder: Path) -> list[tuple[list[str], str]]:
+        """Groups of arguments, each with what it is for."""
+        groups = [
+            (["--att"], "thread trace"),
+            (["--att-target-cu", str(cu)], "the CU of each engine whose instructions are traced"),
+            (["--att-shader-engine-mask", hex(self.se_mask)], _engines(self.se_mask)),
+            (["--att-simd-select", hex(self.simd_mask)], _simds(self.simd_mask)),
+        ]
+        if self.buffer_bytes is not None:
+            what = "bytes of trace buffer, shared by all engines; what does not fit is lost"
+            groups.append((["--att-buffer-size", str(self.buffer_bytes)], what))
+        if self.counters:
+            names, period = " ".join(self.counters), str(self.counter_period)
+            groups.append((["--att-perfcounters", names], "SQ counters in the trace (gfx9)"))
+            groups.append((["--att-perfcounter-ctrl", period], "how seldom they are read, 1-32"))
+        if self.library is not None:
+            groups.append((["--att-library-path", self.library], "folder of AMD's decoder library"))
+        if self.kernel is not None:
+            groups.append((["--kernel-include-regex", self.kernel], "kernels to trace"))
+        if self.iterations is not None:
+            what = "which launches of each kernel, from 1 (by default the first alone)"
+            groups.append((["--kernel-iteration-range", self.iterations], what))
+        groups.append((["--kernel-trace"], "names and times of the dispatches beside the trace"))
+        groups.append((["--output-format", "csv"], "as text"))
+        groups.append((["-d", str(folder)], "where it goes"))
+        return groups
+
+    def line(self, program: str, cu: int, folder: Path) -> list[str]:
+        """The command line that traces CU ``cu`` into ``folder``."""
+        arguments = [word for words, _ in self.options(cu, folder) for word in words]
+        return [program, *arguments, "--", *self.command]
+
+
+def _engines(mask: int) -> str:
+    bits = [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
+    dies = sorted({bit // _ENGINES for bit in bits})
+    named = ", ".join(map(str, bits))
+    return (
+        f"shader engines {named}: on MI300 and MI350 a hexadecimal digit is an XCD "
+        f"(here XCD {', '.join(map(str, dies))})"
+    )
+
+
+def _simds(mask: int) -> str:
+    named = ", ".join(str(bit) for bit in range(4) if mask >> bit & 1)
+    return f"SIMDs {named} (a bit mask on gfx9; an index on RDNA)"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One run of rocprofv3: where its output is, and what was traced there."""
+
+    cu: int
+    folder: Path
+    timelines: list[Timeline]
+
+    @property
+    def waves(self) -> int:
+        return sum(len(timeline.waves) for timeline in self.timelines)
+
+    @property
+    def busy_cus(self) -> list[int]:
+        """CUs that ran waves by the occupancy records, busiest first."""
+        counts: dict[int, int] = {}
+        for timeline in self.timelines:
+            for cu in timeline.occupancy["cu"].tolist():
+                counts[cu] = counts.get(cu, 0) + 1
+        return sorted(counts, key=lambda cu: (-counts[cu], cu))
+
+
+def record(
+    recording: Recording, program: str, output: Path, attempts: int, tell: Callable[[str], None]
+) -> Attempt:
+    """Run rocprofv3 until the traced CU has waves, at most ``attempts`` times.
+
+    Each attempt writes to ``output/cu<N>``.  ``tell`` gets a line about each run.  Raises
+    TracekitError when the output exists, rocprofv3 cannot run or leaves no trace, or no
+    attempt met a wave.
+    """
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise TracekitError(f"{output}: exists and is not empty; name another folder with -o")
+    tried: list[int] = []
+    cu = recording.cu
+    while True:
+        tried.append(cu)
+        attempt = _attempt(recording, program, cu, output / f"cu{cu}", tell)
+        if attempt.waves:
+            return attempt
+        tell(f"CU {cu}: no wave ran there")
+        # Those that ran waves first, then any other.
+        others = [cu for cu in (*attempt.busy_cus, *range(CUS)) if cu not in tried]
+        if len(tried) >= attempts or not others:
+            break
+        cu = others[0]
+    raise TracekitError(
+        f"no wave on CU {', '.join(map(str, tried))} of the engines in mask "
+        f"{recording.se_mask:#x}: try more engines (--se-mask), another --cu, or a larger grid"
+    )
+
+
+def _attempt(
+    recording: Recording, program: str, cu: int, folder: Path, tell: Callable[[str], None]
+) -> Attempt:
+    from tracekit.capture.opening import open_all
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tell(f"CU {cu}: recording to {folder}")
+    try:
+        # The program's own output is not the result of this command: it goes to stderr.
+        code = subprocess.run(
+            recording.line(program, cu, folder), stdout=sys.stderr.fileno(), check=False
+        ).returncode
+    except OSError as error:
+        raise TracekitError(f"{program}: {error.strerror}") from None
+    failed = f"rocprofv3 ended with {code}" if code else ""
+    if not any(folder.rglob("*.att")):
+        raise TracekitError(
+            f"{failed or 'rocprofv3 succeeded'} and left no thread trace in {folder}: does a "
+            "kernel match --kernel, and does it run as often as --iterations says?"
+        )
+    if failed:
+        tell(f"{failed}; reading what it left")
+    return Attempt(cu, folder, [capture.timeline() for capture in open_all(folder)])

@@ -1,0 +1,1 @@
+"""Streams and listings as columns: the documented tables of a Timeline."""

@@ -1,1 +1,0 @@
-"""Readers of decoded ``ui_output_*`` directories, one module a schema."""
