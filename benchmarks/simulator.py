@@ -66,7 +66,7 @@ def speed() -> None:
 
 def fidelity(folder: Path, ablation: bool) -> None:
     """Median error per loop iteration, and the same without each rule."""
-    from zyfa.sim.replay import replay
+    from zyfa.sim.runs.replay import replay
 
     print(f"{'capture':34s} {'n':>4s} {'median':>7s} {'p90':>6s} {'bias':>6s} {'naive':>6s}  "
           "matrix occupancy  exact steps")  # fmt: skip

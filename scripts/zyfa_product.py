@@ -21,8 +21,8 @@ import torch
 
 from zyfa import simulate
 from zyfa.codegen import Options, all_options
+from zyfa.host.quantize import fp8_quantize
 from zyfa.jobs import HEAD_DIM
-from zyfa.quantize import fp8_quantize
 from zyfa.reference import inputs, twin
 
 LENGTHS = (1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 384, 511, 512, 513, 640,

@@ -15,7 +15,7 @@ from tracekit.analysis.occupancy import occupancy
 from tracekit.isa import elf
 from zyfa import trace
 from zyfa.codegen import Options
-from zyfa.sim.capture import CODE_OBJECT
+from zyfa.sim.runs.capture import CODE_OBJECT
 
 ROOT = Path(__file__).resolve().parent
 LENGTH = 1536
@@ -73,7 +73,7 @@ def listing(code_object: Path) -> str:
 
 def write(name: str) -> dict[str, float]:
     """Simulate one sample into its folder; returns SIMD -> matrix occupancy."""
-    from zyfa.sim.parameters import Parameters
+    from zyfa.sim.timing.parameters import Parameters
 
     variant, about = SAMPLES[name]
     folder, p = ROOT / name, Parameters()

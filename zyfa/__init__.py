@@ -10,11 +10,11 @@ import importlib
 from typing import Any
 
 _LAZY = {
-    "flash_attn_func": "zyfa.attention",
-    "flash_attn_varlen_func": "zyfa.attention",
-    "fp8_quantize": "zyfa.operators",
-    "hadamard_rotate": "zyfa.operators",
-    "merge_attention": "zyfa.operators",
+    "flash_attn_func": "zyfa.host.attention",
+    "flash_attn_varlen_func": "zyfa.host.attention",
+    "fp8_quantize": "zyfa.host.operators",
+    "hadamard_rotate": "zyfa.host.operators",
+    "merge_attention": "zyfa.host.operators",
 }
 
 __all__ = sorted(_LAZY)

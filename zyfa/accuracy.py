@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from zyfa.hadamard import hadamard_rotate
+from zyfa.host.hadamard import hadamard_rotate
+from zyfa.host.quantize import fp8_quantize
 from zyfa.jobs import HEAD_DIM
-from zyfa.quantize import fp8_quantize
 from zyfa.reference import aiter_like, attention_fp64, inputs, twin
 
 SCALE = HEAD_DIM**-0.5

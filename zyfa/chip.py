@@ -46,6 +46,6 @@ def recording(options: Options, length: int, data: str, folder: Path) -> list[st
         "--kernel", options.symbol,
         "--iterations", str(LAUNCHES),
         "-o", str(folder),
-        "--", sys.executable, "-m", "zyfa.workload",
+        "--", sys.executable, "-m", "zyfa.host.workload",
         "--variant", options.name, "--seqlen", str(length), "--input", data,
     ]  # fmt: skip

@@ -49,7 +49,7 @@ def record(
     """Run the job with the longest tile (the first and the last of the head) on one CU.
 
     Writes the capture into `folder`. Times are *simulated*; memory latency and bandwidth are those
-    of `parameters` (`zyfa.sim.parameters.Parameters`).
+    of `parameters` (`zyfa.sim.timing.parameters.Parameters`).
     """
     return simulate.attention(
         *codes(data, length, seed),

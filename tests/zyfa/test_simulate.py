@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install tracekit[z
 from zyfa import simulate  # noqa: E402
 from zyfa.codegen import Options  # noqa: E402
 from zyfa.codegen.options import CHOICES  # noqa: E402
-from zyfa.quantize import fp8_quantize  # noqa: E402
+from zyfa.host.quantize import fp8_quantize  # noqa: E402
 from zyfa.reference import inputs, twin  # noqa: E402
 
 SCALE = 128**-0.5

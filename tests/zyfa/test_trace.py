@@ -12,7 +12,7 @@ from tracekit.analysis.occupancy import occupancy
 from tracekit.analysis.overlap import overlap
 from zyfa import trace
 from zyfa.codegen import Options
-from zyfa.sim.parameters import Parameters
+from zyfa.sim.timing.parameters import Parameters
 
 LENGTH = 1536
 SAMPLES = sorted(Path(__file__).resolve().parents[2].glob("traces/zyfa_*"))

@@ -14,9 +14,9 @@ def command(kernel: Path) -> None:
 
     Exit code 3 when something is found.
     """
-    from zyfa.sim import loader
-    from zyfa.sim.lint import lint
-    from zyfa.sim.program import Program
+    from zyfa.sim.isa.program import Program
+    from zyfa.sim.rules.lint import lint
+    from zyfa.sim.state import loader
 
     code = loader.load(kernel)
     program = Program(code, next(iter(code.kernels.values())))

@@ -36,7 +36,7 @@ def command(**options: Any) -> None:
 
     All times are simulated shader cycles.
     """
-    from zyfa.sim.parameters import Parameters
+    from zyfa.sim.timing.parameters import Parameters
 
     path = options["settings"]
     if options["show"]:
@@ -91,7 +91,7 @@ def _run(options: dict[str, Any], parameters: Any) -> None:
 
 
 def _print_parameters(parameters: Any) -> None:
-    from zyfa.sim.parameters import TABLE
+    from zyfa.sim.timing.parameters import TABLE
 
     click.echo(f"# {parameters.arch}, hash {parameters.digest}")
     for name, item in TABLE.items():
@@ -105,7 +105,7 @@ def _replay(path: str, settings: str | None) -> None:
 
     import numpy as np
 
-    from zyfa.sim.replay import replay
+    from zyfa.sim.runs.replay import replay
 
     overrides = tomllib.loads(Path(settings).read_text()) if settings else None
     found = replay(path, overrides)

@@ -37,7 +37,7 @@ def command(
     from zyfa import chip, trace
     from zyfa.codegen import Options
     from zyfa.errors import ZyfaError
-    from zyfa.sim.parameters import Parameters
+    from zyfa.sim.timing.parameters import Parameters
 
     try:
         options = Options.parse(variant)

@@ -10,7 +10,7 @@ from zyfa.sim.errors import (
     SimError,
     UnknownInstruction,
 )
-from zyfa.sim.simulation import SimResult, run
+from zyfa.sim.runs.simulation import SimResult, run
 
 __all__ = [
     "BoundsError",

@@ -10,8 +10,8 @@ from zyfa.codegen import Options, all_options, emit, program
 from zyfa.codegen.hazards import legalise
 from zyfa.codegen.instruction import Comment, Instruction, Label
 from zyfa.codegen.options import CHOICES
-from zyfa.sim.loader import load
-from zyfa.sim.program import disassemble
+from zyfa.sim.isa.program import disassemble
+from zyfa.sim.state.loader import load
 
 SOFTMAX = ("exact", "lean_u8", "lean_ashr")
 QUICK = [o for o in all_options() if o.markers == "off" and o.setprio == "off"]

@@ -113,7 +113,7 @@ def test_trace_records_where_a_gfx950_and_rocprofv3_are(device, tmp_path, capfd)
     assert asked["--kernel-include-regex"] == "zyfa_fp8_d128_lean_ashr_gap_packed_rowsum_b"
     assert asked["--kernel-iteration-range"] == "[3-3]"
     assert arguments[cut + 1 :] == [
-        sys.executable, "-m", "zyfa.workload", "--variant", variant, "--seqlen", "512",
+        sys.executable, "-m", "zyfa.host.workload", "--variant", variant, "--seqlen", "512",
         "--input", "sink",
     ]  # fmt: skip
 

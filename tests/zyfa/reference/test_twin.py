@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install tracekit[zyfa]")
 
-from zyfa.quantize import fp8_quantize  # noqa: E402
+from zyfa.host.quantize import fp8_quantize  # noqa: E402
 from zyfa.reference import aiter_like, attention_fp64, inputs, ops, twin  # noqa: E402
 
 SCALE = 128**-0.5

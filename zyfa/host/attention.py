@@ -1,0 +1,97 @@
+"""FlashAttention-2's forward functions for FP8 causal prefill."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from zyfa.host import checks
+from zyfa.host.operators import attention_forward
+
+Result = Tensor | tuple[Tensor, Tensor, None]
+
+
+def flash_attn_func(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    dropout_p: float = 0.0,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = (-1, -1),
+    softcap: float = 0.0,
+    alibi_slopes: Tensor | None = None,
+    deterministic: bool = False,
+    return_attn_probs: bool = False,
+    *,
+    q_descale: Tensor | None = None,
+    k_descale: Tensor | None = None,
+    v_descale: Tensor | None = None,
+) -> Result:
+    """Causal attention of FP8 q (B, S, H, 128), k and v (B, S, Hk, 128), Hk a divisor of H.
+
+    softmax_scale: default 128 ** -0.5. Descales: one float32 on the device each, a power of two
+    (as fp8_quantize returns); absent means 1. Returns out, bf16 (B, S, H, 128); with
+    return_attn_probs also the log-sum-exp, float32 (B, H, S), natural logarithm, and None (no
+    probabilities are kept). Results are deterministic in any case. `causal` must be True.
+
+    Raises UnsupportedError (a NotImplementedError) naming what zyfa does not have, ValueError and
+    TypeError for inputs that contradict each other. The backward pass raises.
+    """
+    checks.options(dropout_p, causal, window_size, softcap, alibi_slopes)
+    checks.tensors(q, k, v)
+    scale = checks.scale(softmax_scale)
+    given = (("q_descale", q_descale), ("k_descale", k_descale), ("v_descale", v_descale))
+    descales = [checks.descale(name, value, q) for name, value in given]
+    out, lse = attention_forward(q, k, v, *descales, scale)
+    return (out, lse, None) if return_attn_probs else out
+
+
+def flash_attn_varlen_func(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: int,
+    max_seqlen_k: int,
+    dropout_p: float = 0.0,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = (-1, -1),
+    softcap: float = 0.0,
+    alibi_slopes: Tensor | None = None,
+    deterministic: bool = False,
+    return_attn_probs: bool = False,
+    block_table: Tensor | None = None,
+    *,
+    q_descale: Tensor | None = None,
+    k_descale: Tensor | None = None,
+    v_descale: Tensor | None = None,
+) -> Result:
+    """As flash_attn_func for packed sequences q (total, H, 128), k and v (total, Hk, 128).
+
+    All sequences must be max_seqlen long; cu_seqlens int32 (batch + 1,). The log-sum-exp is
+    (H, total). Raises as flash_attn_func does.
+    """
+    checks.options(dropout_p, causal, window_size, softcap, alibi_slopes, block_table)
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if x.dim() != 3:
+            raise ValueError(f"{name} has {x.dim()} dimensions, expected (total, H, D)")
+    batch = checks.equal_lengths("q", q.shape[0], cu_seqlens_q, max_seqlen_q)
+    key_batch = checks.equal_lengths("k", k.shape[0], cu_seqlens_k, max_seqlen_k)
+    dense = [
+        x.reshape(b, -1, *x.shape[1:]) for x, b in ((q, batch), (k, key_batch), (v, key_batch))
+    ]
+    out, lse, _ = flash_attn_func(
+        *dense,
+        softmax_scale=softmax_scale,
+        causal=causal,
+        return_attn_probs=True,
+        q_descale=q_descale,
+        k_descale=k_descale,
+        v_descale=v_descale,
+    )
+    flat = out.reshape(q.shape)
+    if not return_attn_probs:
+        return flat
+    return flat, lse.transpose(0, 1).reshape(q.shape[1], q.shape[0]), None

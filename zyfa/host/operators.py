@@ -1,0 +1,96 @@
+"""zyfa's functions as torch custom operators: opaque to torch.compile, shapes known to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from zyfa.host import backend, hadamard, merge, quantize
+
+
+def _forward_only(operator: Any) -> Any:
+    """Inputs that require grad run forward; asking for a gradient raises."""
+
+    def backward(ctx: Any, *gradients: Tensor) -> None:
+        raise RuntimeError(f"{operator._qualname}: zyfa has no backward pass")
+
+    operator.register_autograd(backward)
+    return operator
+
+
+def _custom(name: str) -> Callable[[Callable[..., Any]], Any]:
+    def register(function: Callable[..., Any]) -> Any:
+        made = torch.library.custom_op(f"zyfa::{name}", function, mutates_args=())
+        return _forward_only(made)
+
+    return register
+
+
+@_custom("attention_forward")
+def attention_forward(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    q_descale: Tensor,
+    k_descale: Tensor,
+    v_descale: Tensor,
+    scale: float,
+) -> tuple[Tensor, Tensor]:
+    """(out, lse) of checked inputs, on the device's kernel or the numerics twin."""
+    return backend.forward(q, k, v, (q_descale, k_descale, v_descale), scale)
+
+
+@attention_forward.register_fake
+def _(q, k, v, q_descale, k_descale, v_descale, scale):
+    batch, length, heads, _ = q.shape
+    out = q.new_empty(q.shape, dtype=torch.bfloat16)
+    return out, q.new_empty((batch, heads, length), dtype=torch.float32)
+
+
+@_custom("fp8_quantize")
+def _fp8_quantize(x: Tensor) -> tuple[Tensor, Tensor]:
+    return quantize.fp8_quantize(x)
+
+
+@_fp8_quantize.register_fake
+def _(x):
+    codes = torch.empty_like(x, dtype=torch.float8_e4m3fn, memory_format=torch.contiguous_format)
+    return codes, x.new_empty(1, dtype=torch.float32)
+
+
+@_custom("hadamard_rotate")
+def _hadamard_rotate(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    return hadamard.hadamard_rotate(q, k)
+
+
+@_hadamard_rotate.register_fake
+def _(q, k):
+    return q.new_empty(q.shape), k.new_empty(k.shape)
+
+
+@_custom("merge_attention")
+def _merge_attention(outs: Sequence[Tensor], lses: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    return merge.merge_attention(outs, lses)
+
+
+@_merge_attention.register_fake
+def _(outs, lses):
+    return outs[0].new_empty(outs[0].shape), lses[0].new_empty(lses[0].shape, dtype=torch.float32)
+
+
+def fp8_quantize(x: Tensor) -> tuple[Tensor, Tensor]:
+    """(q, descale): x ≈ q * descale; see zyfa.host.quantize.fp8_quantize for the rule."""
+    return _fp8_quantize(x)
+
+
+def hadamard_rotate(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    """(q', k') with q' k'^T = q k^T and outliers spread; see zyfa.host.hadamard."""
+    return _hadamard_rotate(q, k)
+
+
+def merge_attention(outs: Sequence[Tensor], lses: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """(out, lse) over disjoint key ranges; see zyfa.host.merge.merge_attention."""
+    return _merge_attention(list(outs), list(lses))

@@ -1,0 +1,1 @@
+"""What the hardware does not track: registers touched, wait states, checks."""

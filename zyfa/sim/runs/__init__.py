@@ -1,0 +1,1 @@
+"""A run from code object to result: functional, timed, recorded, replayed."""

@@ -1,0 +1,1 @@
+"""When instructions issue: costs, queues and the compute unit."""
