@@ -46,7 +46,7 @@ class Clock {
 
   void apply(int64_t timestamp, size_t offset) {
     if (!based_) {
-      base_ = timestamp - now + kCyclesPerDelta;
+      base_ = timestamp - now + kTick;
       based_ = true;
     }
     if (timestamp > base_) now = (timestamp - base_) & ~int64_t{3};

@@ -88,7 +88,7 @@ class Decoder {
       if (kind == MISC) {
         misc(at, static_cast<unsigned>(load(data_ + at, 2)));
       } else if (kind != TIME) {
-        clock_.now += (data_[at] >> 4 & 1) * kCyclesPerDelta;
+        clock_.now += (data_[at] >> 4 & 1) * kTick;
         if (kind == ISSUE) issue(static_cast<uint32_t>(load(data_ + at, 4)));
         else if (kind == INST) inst(static_cast<unsigned>(load(data_ + at, 2)));
         else side(at, kind, load(data_ + at, static_cast<int>(bytes)));
@@ -121,7 +121,7 @@ class Decoder {
   void misc(size_t at, unsigned word) {
     const int type = static_cast<int>(word >> 13 & 7);
     ++facts_.misc_counts[type];
-    clock_.now += static_cast<int64_t>(word >> 4 & 255) * kCyclesPerDelta;
+    clock_.now += static_cast<int64_t>(word >> 4 & 255) * kTick;
     if (type == 0 || type == SURF_SYNC) return;
     if (type == TIME_RESET) {
       clock_.reset(data_, size_, at);
@@ -268,7 +268,7 @@ class Decoder {
     if (record.epoch >= 0 && record.typed >= record.issue) {
       const int64_t shift = wave->simd - clock_.epochs.back().timestamp;
       ++facts_.lag_counts[type][shift & 3][std::min((record.typed - record.issue) >> 2,
-                                                    int64_t{15})];
+                                                    int64_t{kLagBins - 1})];
     }
     if (head == static_cast<int64_t>(wave->records.size()) - 1) record.flags |= NEWEST;
     wave->last_of_type[type] = head;

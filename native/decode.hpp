@@ -9,8 +9,6 @@
 
 namespace tracekit {
 
-enum RecordFlag : uint8_t { NEWEST = 1, PREVIOUS_TYPED = 2 };
-enum WaveFlag : int64_t { COMPLETE = 1, NO_START = 2, LOST_END = 4, PACKETS_LOST = 8, CONTEXT = 16 };
 
 struct __attribute__((packed)) Record {  // 34 bytes: page faults are what decoding pays most
   int64_t issue, typed, stall;
@@ -117,7 +115,7 @@ struct Facts {
   std::vector<Side> side;
   std::vector<Epoch> epochs;
   int64_t token_counts[16] = {}, misc_counts[8] = {}, inst_counts[32] = {}, state_counts[4] = {};
-  int64_t lag_counts[32][4][16] = {};  // by type, (simd - timestamp) mod 4, ticks from issue
+  int64_t lag_counts[32][4][kLagBins] = {};  // by type, (simd - timestamp) mod 4, ticks from issue
   int64_t truncated_at = -1, illegal = 0, orphans = 0, last_time = 0;
 };
 

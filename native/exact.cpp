@@ -10,8 +10,6 @@ namespace tracekit {
 std::vector<int64_t> exact_rows(const ExactColumns& c, const ExactTables& t,
                                 const std::vector<ExactWave>& waves,
                                 std::vector<Release>& releases) {
-  constexpr int64_t kIssue = 4;
-  constexpr uint8_t kOtherMsg = 15, kImmedCategory = 9;
   std::vector<int64_t> kept;
   int64_t out = 0;
   for (const ExactWave& wave : waves) {
@@ -23,22 +21,22 @@ std::vector<int64_t> exact_rows(const ExactColumns& c, const ExactTables& t,
       const uint8_t type = c.type[i];
       const int64_t issue = c.issue[i], typed = c.typed[i], refused = c.stall[i];
       const int32_t row = c.row[i];
-      const bool released = type == TYPE_IMMED && previous_type == kOtherMsg &&
+      const bool released = type == TYPE_IMMED && previous_type == TYPE_OTHER_MSG &&
                             (c.flags[i] & PREVIOUS_TYPED) && row == previous_row &&
                             (row < 0 || t.barrier[row]);
       previous_type = type;
       previous_row = row;
       if (released) {  // it belongs to the row of its s_barrier
-        c.typed[out - 1] = issue + kIssue - c.issue[out - 1];
-        c.category[out - 1] = kImmedCategory;
+        c.typed[out - 1] = issue + kTick - c.issue[out - 1];
+        c.category[out - 1] = CATEGORY_IMMED;
         releases.push_back({out - 1, issue});
-        previous_end = issue + kIssue;
+        previous_end = issue + kTick;
         continue;
       }
       const int shift = c.epoch[i] < 0 ? 4 : (t.turn[c.epoch[i]] + wave.simd) & 3;
       const int64_t extra = ((typed - issue) >> 2) - t.lag[type * 5 + shift];
-      int64_t end = issue + kIssue + std::max<int64_t>(extra, 0) * 4;
-      if ((type == TYPE_CONTEXT || type == TYPE_TRAP) && typed >= 0) end = typed + kIssue;
+      int64_t end = issue + kTick + std::max<int64_t>(extra, 0) * 4;
+      if ((type == TYPE_CONTEXT || type == TYPE_TRAP) && typed >= 0) end = typed + kTick;
       int64_t time = refused >= 0 ? refused : issue, stall = issue - time;
       if (type == TYPE_IMMED) {
         time = i == wave.first ? issue : std::min(previous_end, issue);

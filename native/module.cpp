@@ -190,7 +190,7 @@ nb::dict decode_stream(Bytes data, unsigned target_cu) {
   out["misc_counts"] = column(facts.misc_counts, 8);
   out["inst_counts"] = column(facts.inst_counts, 32);
   out["state_counts"] = column(facts.state_counts, 4);
-  out["lag_counts"] = column(&facts.lag_counts[0][0][0], 32 * 4 * 16);
+  out["lag_counts"] = column(&facts.lag_counts[0][0][0], 32 * 4 * kLagBins);
   out["truncated_at"] = facts.truncated_at;
   out["illegal_tokens"] = facts.illegal;
   out["orphan_tokens"] = facts.orphans;
@@ -280,10 +280,10 @@ nb::tuple frame_tokens(Bytes data) {
       const auto length = static_cast<size_t>(kTokenBytes[kind]);
       if (at + length > size) break;
       if (kind == MISC) {
-        clock.now += static_cast<int64_t>(load(bytes + at, 2) >> 4 & 255) * kCyclesPerDelta;
+        clock.now += static_cast<int64_t>(load(bytes + at, 2) >> 4 & 255) * kTick;
         if (bytes[at + 1] >> 5 == TIME_RESET) clock.reset(bytes, size, at);
       } else if (kind != TIME) {
-        clock.now += (bytes[at] >> 4 & 1) * kCyclesPerDelta;
+        clock.now += (bytes[at] >> 4 & 1) * kTick;
       }
       offsets.data[n] = static_cast<int64_t>(at);
       times.data[n++] = clock.now;
@@ -294,9 +294,29 @@ nb::tuple frame_tokens(Bytes data) {
   return nb::make_tuple(offsets.take(), times.take());
 }
 
-nb::list token_bytes() {
-  nb::list out;
-  for (int bytes : kTokenBytes) out.append(bytes);
+// Every number of layout.hpp by name, for the test that compares them with Python's.
+nb::dict constants() {
+  nb::dict out;
+#define EXPORT(name) out[#name] = static_cast<int64_t>(name)
+  EXPORT(kHeaderBytes), EXPORT(kSlots), EXPORT(kSimds), EXPORT(kMaxLanes), EXPORT(kTick);
+  EXPORT(kLagBins), EXPORT(kNotSpecial), EXPORT(kDropped), EXPORT(kEvidence), EXPORT(kPatience);
+  EXPORT(MISC), EXPORT(TIME), EXPORT(REG), EXPORT(WAVE_START), EXPORT(WAVE_ALLOC);
+  EXPORT(REG_CS), EXPORT(WAVE_END), EXPORT(INST), EXPORT(INST_PC), EXPORT(USERDATA);
+  EXPORT(ISSUE), EXPORT(PERF), EXPORT(REG_CS_PRIV);
+  EXPORT(TIME_RESET), EXPORT(PACKET_LOST), EXPORT(SURF_SYNC), EXPORT(SAVE_CONTEXT);
+  EXPORT(STALL), EXPORT(ISSUED), EXPORT(IMMED);
+  EXPORT(TYPE_PC), EXPORT(TYPE_JUMP), EXPORT(TYPE_OTHER_MSG), EXPORT(TYPE_TRAP);
+  EXPORT(UNTYPED), EXPORT(TYPE_IMMED), EXPORT(TYPE_CONTEXT), EXPORT(REMOVED);
+  EXPORT(CATEGORY_IMMED);
+  EXPORT(NEWEST), EXPORT(PREVIOUS_TYPED);
+  EXPORT(COMPLETE), EXPORT(NO_START), EXPORT(LOST_END), EXPORT(PACKETS_LOST), EXPORT(CONTEXT);
+  EXPORT(FALL), EXPORT(BRANCH), EXPORT(BARRIER), EXPORT(INDIRECT), EXPORT(CALL), EXPORT(PASS);
+#undef EXPORT
+  nb::list token_bytes, special;
+  for (int bytes : kTokenBytes) token_bytes.append(bytes);
+  for (uint8_t type : kSpecial) special.append(static_cast<int>(type));
+  out["kTokenBytes"] = token_bytes;
+  out["kSpecial"] = special;
   return out;
 }
 
@@ -312,5 +332,5 @@ NB_MODULE(_core, m) {
   m.def("exact", &exact_records);
   m.def("frame", &frame_tokens, nb::arg("data"));
   m.def("release_memory", &release_memory);
-  m.def("token_bytes", &token_bytes);
+  m.def("constants", &constants);
 }

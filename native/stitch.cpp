@@ -7,10 +7,6 @@
 namespace tracekit {
 namespace {
 
-enum Flow : uint8_t { FALL = 0, BRANCH = 1, BARRIER = 2, INDIRECT = 3, CALL = 4, PASS = 5 };
-constexpr int64_t kEvidence = 12, kPatience = 512;
-constexpr uint8_t kOtherMsg = 15, kJump = 12;
-
 bool accepts(uint64_t mask, uint8_t type) { return type < 64 && (mask >> type & 1); }
 
 class Walker {
@@ -46,7 +42,7 @@ class Walker {
         r_.row[at] = row;
         ++out.stitched;
         ++i;
-        if (l_.flow[row] == BARRIER && type == kOtherMsg && i < limit && release(at + 1)) {
+        if (l_.flow[row] == BARRIER && type == TYPE_OTHER_MSG && i < limit && release(at + 1)) {
           r_.row[at + 1] = row;
           ++out.stitched;
           ++i;
@@ -83,7 +79,7 @@ class Walker {
 
   int32_t step(int32_t row, uint8_t type) const {
     switch (l_.flow[row]) {
-      case BRANCH: return pass(type == kJump ? l_.target[row] : l_.next[row]);
+      case BRANCH: return pass(type == TYPE_JUMP ? l_.target[row] : l_.next[row]);
       case CALL: return pass(l_.target[row]);
       case INDIRECT: return -1;
       default: return pass(l_.next[row]);
@@ -135,7 +131,7 @@ class Walker {
       after_barrier = false;
       for (const Candidate& c : alive) {
         if (c.row < 0 || !accepts(l_.strict[c.row], type)) continue;
-        after_barrier = after_barrier || (l_.flow[c.row] == BARRIER && type == kOtherMsg);
+        after_barrier = after_barrier || (l_.flow[c.row] == BARRIER && type == TYPE_OTHER_MSG);
         alive[kept++] = {c.start, step(c.row, type)};
       }
       alive.resize(kept);

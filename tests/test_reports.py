@@ -19,9 +19,9 @@ from tracekit.analysis.model.simds import each_simd, matrix_use
 from tracekit.analysis.occupancy import occupancy
 from tracekit.cli import main
 from tracekit.export import rcv
+from tracekit.gfx9 import Inst
 from tracekit.isa import mfma
 from tracekit.sqtt.encode import header_bytes
-from tracekit.sqtt.layout import Inst
 from tracekit.sqtt.wave_writer import Executed, endpgm, write_wave
 from tracekit.sqtt.writer import StreamWriter
 

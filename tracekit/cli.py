@@ -34,7 +34,7 @@ class LazyGroup(click.Group):
 def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if not value or ctx.resilient_parsing:
         return
-    from tracekit.isa.arch import ARCHS
+    from tracekit.gfx9 import ARCHS
     from tracekit.isa.disassembler import available
     from tracekit.sqtt.decode import kind
 

@@ -23,10 +23,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from tracekit.sqtt.layout import Inst
+from tracekit.gfx9 import TICK, Inst
 from tracekit.sqtt.wave_writer import Executed, barrier, endpgm, immediate
 
-TICK = 4
 SIMDS = 4
 LONGEST_RUN = 200_000
 

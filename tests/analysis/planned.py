@@ -13,7 +13,7 @@ import generate
 from sample_model import OPCODES, Decision, Kind, Line, Machine, Opcode, Step
 
 import tracekit
-from tracekit.sqtt.layout import Inst
+from tracekit.gfx9 import Inst
 from tracekit.sqtt.serializer import ClockModel
 from tracekit.sqtt.wave_writer import Executed, barrier, endpgm, immediate, write_wave
 from tracekit.sqtt.writer import StreamWriter

@@ -1,6 +1,7 @@
 import pytest
 
 from tracekit.errors import FormatError, TracekitError
+from tracekit.gfx9 import ARCHS
 from tracekit.isa import arch
 from tracekit.isa.arch import ArchChoice
 
@@ -40,7 +41,7 @@ def test_opcodes(texts, name):
 
 
 def test_opcodes_of_one_architecture_are_in_no_other(opcodes):
-    for name in arch.ARCHS:
+    for name in ARCHS:
         for opcode in opcodes(name):
             choice = arch.from_opcodes([opcode])
             assert choice is None or choice.name == name, opcode

@@ -1,6 +1,6 @@
 import pytest
 
-from tracekit.isa.arch import ARCHS
+from tracekit.gfx9 import ARCHS
 from tracekit.isa.pipes import Pipe, cost
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from tracekit.gfx9 import REPLAYS, Inst
 from tracekit.sqtt import packets
 from tracekit.sqtt.encode import header_bytes, pack
 from tracekit.sqtt.layout import (
@@ -20,10 +21,8 @@ from tracekit.sqtt.layout import (
     COMPUTE_PGM_HI,
     COMPUTE_PGM_LO,
     FIELDS,
-    REPLAYS,
     USERDATA_2,
     USERDATA_3,
-    Inst,
     Misc,
     Token,
 )

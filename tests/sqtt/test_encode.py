@@ -4,17 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tracekit.gfx9 import Inst
 from tracekit.sqtt.encode import header_bytes, issue_states, pack, token_word
 from tracekit.sqtt.header import parse
-from tracekit.sqtt.layout import (
-    DELTA,
-    FIELDS,
-    TOKEN_BYTES,
-    Inst,
-    IssueState,
-    Misc,
-    Token,
-)
+from tracekit.sqtt.layout import DELTA, FIELDS, TOKEN_BYTES, IssueState, Misc, Token
 
 
 @st.composite

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+from tracekit.gfx9 import INST_IMMED, Inst
 from tracekit.sqtt.decode import decode
-from tracekit.sqtt.layout import INST_IMMED, Inst
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "encoder.md"
 

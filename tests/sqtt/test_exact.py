@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from strategies import token_streams
 
+from tracekit.gfx9 import Category, Inst
 from tracekit.sqtt import header, phase
 from tracekit.sqtt.decode import decode, native_core
 from tracekit.sqtt.exact import exact_rows
-from tracekit.sqtt.layout import Category, Inst
 from tracekit.sqtt.wave_writer import Executed, barrier, endpgm, immediate, write_wave
 from tracekit.sqtt.writer import StreamWriter
 

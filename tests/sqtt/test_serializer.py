@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import clocks
 
-from tracekit.sqtt.layout import Inst, IssueState, Misc, Token
+from tracekit.gfx9 import Inst
+from tracekit.sqtt.layout import IssueState, Misc, Token
 from tracekit.sqtt.serializer import FIRST_TIME, LONGEST_DELTA, ClockModel, inst_lag
 from tracekit.sqtt.writer import StreamWriter
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from tracekit.gfx9 import INST_IMMED, Inst
 from tracekit.isa import elf
 from tracekit.sqtt.decode import decode, native_core
-from tracekit.sqtt.layout import INST_IMMED, Inst, Misc
+from tracekit.sqtt.layout import Misc
 from tracekit.sqtt.stitch import StitchTable, stitch
 from tracekit.sqtt.wave_writer import Executed, barrier, endpgm, immediate, write_wave
 from tracekit.sqtt.writer import StreamWriter

@@ -6,8 +6,9 @@ from framing import Seen, read
 from hypothesis import given
 from strategies import synthesize, token_streams
 
+from tracekit.gfx9 import REPLAYS, SLOTS, Inst
 from tracekit.sqtt.header import parse
-from tracekit.sqtt.layout import FIELDS, HEADER_BYTES, MAX_LANES, REPLAYS, SLOTS, Inst, Misc, Token
+from tracekit.sqtt.layout import FIELDS, HEADER_BYTES, MAX_LANES, Misc, Token
 
 
 def synthetic(seed: int) -> list[Seen]:

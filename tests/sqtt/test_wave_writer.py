@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import Plan, Wave, plans
 
+from tracekit.gfx9 import INST_IMMED, Inst
 from tracekit.sqtt import phase
 from tracekit.sqtt.decode import decode, native_core
 from tracekit.sqtt.header import parse
-from tracekit.sqtt.layout import INST_IMMED, Inst, IssueState, Misc, Token
+from tracekit.sqtt.layout import IssueState, Misc, Token
 from tracekit.sqtt.raw import RawStream, WaveFlag
 from tracekit.sqtt.serializer import FIRST_TIME, ClockModel, inst_lag
 from tracekit.sqtt.wave_writer import Executed, barrier, endpgm, immediate, write_wave
@@ -213,7 +214,7 @@ def test_waves_without_start_or_end():
         ([Executed(Inst.LDS, 1100, release=1200)], "only an s_barrier is released"),
         ([barrier(1100, 1100)], "only an s_barrier is released"),
         ([Executed(Inst.LDS, 1100, next_pc=4)], "only an indirect jump"),
-        ([Executed(40, 1100)], "its type is no layout.Inst"),
+        ([Executed(40, 1100)], "its type is no gfx9.Inst"),
         ([Executed(Inst.LDS, 1100, 6)], "an issue costs 4..512"),
         ([], "needs the time of its end"),
     ],

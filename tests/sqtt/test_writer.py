@@ -3,6 +3,7 @@
 import pytest
 from framing import events
 
+from tracekit.gfx9 import Inst
 from tracekit.sqtt import packets
 from tracekit.sqtt.layout import (
     COMPUTE_DISPATCH_INITIATOR,
@@ -10,7 +11,6 @@ from tracekit.sqtt.layout import (
     COMPUTE_PGM_LO,
     USERDATA_2,
     USERDATA_3,
-    Inst,
     IssueState,
     Misc,
     Token,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tracekit.gfx9 import Category
 from tracekit.isa.listing import Pipe
-from tracekit.sqtt.layout import Category
 from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:

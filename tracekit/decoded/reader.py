@@ -19,6 +19,7 @@ from tracekit.capture.files import matching, read_json
 from tracekit.capture.names import decoded_ids
 from tracekit.decoded.numbers import int_table, integer, within
 from tracekit.errors import FormatError, TracekitError
+from tracekit.gfx9 import REALTIME_HZ
 from tracekit.sqtt.raw import WaveFlag
 from tracekit.tables.columns import Columns
 from tracekit.tables.listing_tables import ListingTables
@@ -31,8 +32,6 @@ ONLY_AMD = (
     "decoded JSON holds only AMD's timing; exact timing needs the .att streams, the same rows "
     "are given for both"
 )
-#: GPU realtime counter of MI300 and MI350, where realtime.json does not say.
-_REALTIME_HZ = 100_000_000
 _ENTRY = re.compile(r"(\d+) / (?:0x)?([0-9a-fA-F]{1,15})$")
 _WAVE_FILE = re.compile(r"se(\d{1,4})_sm(\d)_sl(\d{1,2})_wv(\d{1,6})\.json$")
 #: Greatest se, simd, slot and wave that a column can hold.
@@ -260,7 +259,7 @@ class Reader(ABC):
         metadata = content.get("metadata")
         frequency = metadata.get("frequency") if isinstance(metadata, dict) else None
         if type(frequency) is not int or not 0 < frequency < 1 << 62:
-            frequency = _REALTIME_HZ
+            frequency = REALTIME_HZ
         engines = [name for name in content if name.startswith("SE") and _number(name[2:])]
         for name in sorted(engines, key=lambda name: int(name[2:])):
             if self.se not in (None, int(name[2:])):

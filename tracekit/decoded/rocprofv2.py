@@ -20,11 +20,10 @@ from tracekit.capture.archive import Place
 from tracekit.capture.files import read_json
 from tracekit.decoded.packed import PackedOccupancy
 from tracekit.decoded.reader import WaveKey
-from tracekit.sqtt.layout import Category
+from tracekit.gfx9 import TICK, Category
 
 #: Type of a branch in code.json; in waves it is 7 (jump) or 8 (next).
 _BRANCH = 10
-_ISSUE = 4
 
 
 class Rocprofv2(PackedOccupancy):
@@ -32,7 +31,7 @@ class Rocprofv2(PackedOccupancy):
 
     def times(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
         category, duration = table[:, 1], table[:, 3]
-        stall = np.maximum(duration - _ISSUE, 0)
+        stall = np.maximum(duration - TICK, 0)
         stall = np.where(category == Category.IMMED, duration, stall)
         return np.where(category == Category.MESSAGE, 0, stall)
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from tracekit.errors import TracekitError
 from tracekit.export.waitcnt import WaitTable, wait_rows
-from tracekit.tables.timeline import STATES, Timeline
+from tracekit.gfx9 import STATES
+from tracekit.tables.timeline import Timeline
 
 #: (file name, content)
 File = tuple[str, dict[str, Any]]

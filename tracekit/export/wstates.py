@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tracekit.tables.timeline import STATES, Timeline
+from tracekit.gfx9 import STATES
+from tracekit.tables.timeline import Timeline
 
 
 def wave_states(timeline: Timeline) -> dict[int, tuple[list[int], list[int]]]:

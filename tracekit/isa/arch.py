@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Protocol
 
 from tracekit.errors import FormatError, TracekitError
+from tracekit.gfx9 import ARCHS
 from tracekit.isa.classify import mnemonic
 
-#: Architectures that the cost tables cover.
-ARCHS = ("gfx90a", "gfx942", "gfx950")
 #: What a capture is taken for when nothing tells: UI directories say only "vega".
 DEFAULT = "gfx942"
 

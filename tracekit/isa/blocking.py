@@ -11,11 +11,13 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from tracekit.gfx9 import TICK
+
 #: After the end of the matrix operation packed F32 and DOT still wait this long, and one
 #: tick more where A is 16 bytes a lane or wider.
 PACKED_TAIL, PACKED_WIDE = 8, 4
-#: A plain VALU waits 4 cycles, and 4 more for each 16 bytes of the wider of A and B.
-TICK, WIDE_BYTES = 4, 16
+#: A plain VALU waits a tick, and one more for each 16 bytes of the wider of A and B.
+WIDE_BYTES = 16
 #: After a sparse MFMA (measured on gfx950).
 SPARSE_VALU = 12
 #: After an MFMA on F32 or F64 every VALU waits, until this long after its end.

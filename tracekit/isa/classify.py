@@ -3,7 +3,7 @@
 ``expected`` names the kind of token an instruction gives, ``accept_mask`` the record
 types that match it leniently (as AMD's decoder does), ``strict_mask`` those that the
 encoding size and the direction of the memory access leave over.  A mask is an integer
-in which bit *t* stands for INST type *t*; bit 33 is IMMED (``sqtt.layout.INST_IMMED``).
+in which bit *t* stands for INST type *t*; bit 33 is IMMED (``gfx9.INST_IMMED``).
 
 Sources: the category table of AMD's MIT-licensed rocprof-trace-decoder; token types
 against sizes checked on 1.8 M tokens of public gfx950 captures, without exception.
@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
+
+from tracekit.gfx9 import INST_IMMED, REPLAYS, Inst
 
 
 class Expect(IntEnum):
@@ -37,45 +39,29 @@ class Expect(IntEnum):
     SKIP = 14
 
 
-# INST types by name: the numbers are those of sqtt.layout.Inst, which this room may not
-# import (the stream's room imports this one); a test compares them.
-SMEM_RD, SMEM_WR = 0, 16
-SALU_32, SALU_64 = 1, 17
-VMEM_RD, VMEM_WR = 2, 3
-FLAT_RD, FLAT_WR = 14, 4
-VALU_32, VALU_64, VALU_MAI = 5, 18, 28
-LDS, PC, JUMP, NEXT, OTHER_MSG = 6, 7, 12, 13, 15
-IMMED = 33
-#: An access repeated after an XNACK retry has its own type.
-REPLAY = {SMEM_RD: 19, SMEM_WR: 20, VMEM_RD: 21, VMEM_WR: 22, FLAT_WR: 23, FLAT_RD: 24}
-
-
 def _mask(types: Iterable[int]) -> int:
     """The mask of ``types`` and their replays."""
-    mask = 0
-    for kind in types:
-        mask |= 1 << kind
-        if kind in REPLAY:
-            mask |= 1 << REPLAY[kind]
-    return mask
+    wanted = set(types)
+    again = {replay for replay, kind in REPLAYS.items() if kind in wanted}
+    return sum(1 << kind for kind in wanted | again)
 
 
 #: Record types that match each kind of line leniently.
 ACCEPTED: dict[Expect, int] = {
     Expect.UNKNOWN: 0,
-    Expect.IMMED: _mask((IMMED, OTHER_MSG)),
-    Expect.BARRIER: _mask((OTHER_MSG, IMMED)),
-    Expect.ENDPGM: _mask((OTHER_MSG, IMMED)),
-    Expect.SMEM: _mask((SMEM_RD, SMEM_WR)),
-    Expect.SALU: _mask((SALU_32, SALU_64)),
-    Expect.PC: _mask((PC, SALU_32, SALU_64)),
-    Expect.VALU: _mask((VALU_32, VALU_64, VALU_MAI)),
-    Expect.MFMA: _mask((VALU_32, VALU_64, VALU_MAI)),
-    Expect.MFMA_SCALE: _mask((VALU_32, VALU_64, VALU_MAI)),
-    Expect.VMEM: _mask((VMEM_RD, VMEM_WR, FLAT_RD, FLAT_WR)),
-    Expect.FLAT: _mask((FLAT_RD, FLAT_WR)),
-    Expect.LDS: _mask((LDS,)),
-    Expect.BRANCH: _mask((JUMP, NEXT)),
+    Expect.IMMED: _mask((INST_IMMED, Inst.OTHER_MSG)),
+    Expect.BARRIER: _mask((Inst.OTHER_MSG, INST_IMMED)),
+    Expect.ENDPGM: _mask((Inst.OTHER_MSG, INST_IMMED)),
+    Expect.SMEM: _mask((Inst.SMEM_RD, Inst.SMEM_WR)),
+    Expect.SALU: _mask((Inst.SALU_32, Inst.SALU_64)),
+    Expect.PC: _mask((Inst.PC, Inst.SALU_32, Inst.SALU_64)),
+    Expect.VALU: _mask((Inst.VALU_32, Inst.VALU_64, Inst.VALU_MAI)),
+    Expect.MFMA: _mask((Inst.VALU_32, Inst.VALU_64, Inst.VALU_MAI)),
+    Expect.MFMA_SCALE: _mask((Inst.VALU_32, Inst.VALU_64, Inst.VALU_MAI)),
+    Expect.VMEM: _mask((Inst.VMEM_RD, Inst.VMEM_WR, Inst.FLAT_RD, Inst.FLAT_WR)),
+    Expect.FLAT: _mask((Inst.FLAT_RD, Inst.FLAT_WR)),
+    Expect.LDS: _mask((Inst.LDS,)),
+    Expect.BRANCH: _mask((Inst.JUMP, Inst.NEXT)),
     Expect.SKIP: 0,
 }
 
@@ -154,24 +140,24 @@ def strict_mask(expect: Expect, size: int, text: str) -> int:
     name = mnemonic(text)
     narrow: Iterable[int] | None = None
     if expect is Expect.SALU:
-        narrow = {4: (SALU_32,), 8: (SALU_64,)}.get(size)
+        narrow = {4: (Inst.SALU_32,), 8: (Inst.SALU_64,)}.get(size)
     elif expect is Expect.VALU:
         if name.startswith(("v_accvgpr_read", "v_accvgpr_write")):
-            narrow = (VALU_MAI,)
+            narrow = (Inst.VALU_MAI,)
         else:
-            narrow = {4: (VALU_32,), 8: (VALU_64,)}.get(size)
+            narrow = {4: (Inst.VALU_32,), 8: (Inst.VALU_64,)}.get(size)
     elif expect in (Expect.MFMA, Expect.MFMA_SCALE):
-        narrow = (VALU_MAI,)
+        narrow = (Inst.VALU_MAI,)
     elif expect in (Expect.SMEM, Expect.VMEM, Expect.FLAT):
         narrow = _memory_types(expect, name)
     elif expect is Expect.PC:
-        narrow = (PC,)
+        narrow = (Inst.PC,)
     elif expect is Expect.ENDPGM:
-        narrow = (OTHER_MSG,)
+        narrow = (Inst.OTHER_MSG,)
     elif expect is Expect.BRANCH and name == "s_branch":
-        narrow = (JUMP,)
+        narrow = (Inst.JUMP,)
     elif expect is Expect.IMMED and name.startswith(("s_waitcnt", "s_nop", "s_setprio")):
-        narrow = (IMMED,)
+        narrow = (INST_IMMED,)
     return accept_mask(expect, text) if narrow is None else _mask(narrow)
 
 
@@ -184,9 +170,9 @@ def _memory_types(expect: Expect, name: str) -> tuple[int, ...] | None:
     if found is None:
         return None
     if expect is Expect.SMEM:
-        read, write = SMEM_RD, SMEM_WR
+        read, write = Inst.SMEM_RD, Inst.SMEM_WR
     elif name.startswith(("buffer_", "tbuffer_")):
-        read, write = VMEM_RD, VMEM_WR
+        read, write = Inst.VMEM_RD, Inst.VMEM_WR
     else:  # global_, scratch_, flat_
-        read, write = FLAT_RD, FLAT_WR
+        read, write = Inst.FLAT_RD, Inst.FLAT_WR
     return {"load": (read,), "store": (write,), "atomic": (read, write)}[found[1]]

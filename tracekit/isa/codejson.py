@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.errors import FormatError
-from tracekit.isa.arch import ARCHS
+from tracekit.gfx9 import ARCHS
 from tracekit.isa.listing import Listing, Symbol
 
 #: Columns of rows without a header.

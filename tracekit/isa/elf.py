@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from tracekit.errors import FormatError
-from tracekit.isa.arch import ARCHS, ArchChoice, from_elf_flags, mach_name
+from tracekit.gfx9 import ARCHS
+from tracekit.isa.arch import ArchChoice, from_elf_flags, mach_name
 from tracekit.isa.disassembler import Disassembler
 from tracekit.isa.lines import sources
 from tracekit.isa.listing import Listing, Symbol

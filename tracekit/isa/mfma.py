@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from tracekit.gfx9 import ARCHS
 from tracekit.isa.costs import Confidence, Cost, Pipe
 
 CYCLES_PER_PASS = 4
@@ -37,7 +38,6 @@ class Row(NamedTuple):
         return 2 * m * n * k * self.blocks
 
 
-_ARCHS = ("gfx90a", "gfx942", "gfx950")
 _ALL, _OLD, _NEW = "CALC, LLVM, ISA4", "CALC, LLVM", "ISA4, LLVM"
 _CDNA3 = "CALC, LLVM; gfx950: ISA4"
 
@@ -126,7 +126,7 @@ PEAK: dict[str, dict[str, int]] = {
 
 _BY_SHAPE: dict[tuple[str, str, tuple[int, int, int]], list[Row]] = {}
 for _row in TABLE:
-    for _arch, _passes in zip(_ARCHS, _row.passes, strict=True):
+    for _arch, _passes in zip(ARCHS, _row.passes, strict=True):
         if _passes is not None:
             _BY_SHAPE.setdefault((_arch, _row.kind, _row.shape), []).append(_row)
 
@@ -178,7 +178,7 @@ def cost(arch: str, text: str) -> Cost:
     if arch == "gfx950" and text.startswith("v_mfma_ld_scale_b32"):
         return Cost(Pipe.MATRIX, CYCLES_PER_PASS, "scale", "LLVM", "medium")
     entry = row(arch, text)
-    passes = None if entry is None else entry.passes[_ARCHS.index(arch)]
+    passes = None if entry is None else entry.passes[ARCHS.index(arch)]
     if entry is None or passes is None:
         return Cost(Pipe.MATRIX, None, "", f"no entry for {arch}", "low")
     return Cost(Pipe.MATRIX, passes * CYCLES_PER_PASS, entry.kind, entry.source, entry.confidence)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from tracekit.gfx9 import ARCHS
 from tracekit.isa import memory, mfma, valu
-from tracekit.isa.arch import ARCHS
 from tracekit.isa.classify import Expect, expected, mnemonic
 from tracekit.isa.costs import Confidence, Cost, Pipe
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from tracekit.gfx9 import ARCHS
 from tracekit.isa.costs import Confidence, Cost, Pipe
 
 #: Class by mnemonic (without its _e32, _e64, _sdwa suffix); the first match wins.
@@ -53,8 +54,7 @@ RATES: dict[str, tuple[_Rate, _Rate, _Rate]] = {
     ),
 }
 
-_ARCHS = ("gfx90a", "gfx942", "gfx950")
-_ALL, _GFX950 = _ARCHS, ("gfx950",)
+_ALL, _GFX950 = ARCHS, ("gfx950",)
 
 #: Opcodes that differ from their class.
 EXCEPTIONS: tuple[tuple[tuple[str, ...], str, _Rate], ...] = (
@@ -78,7 +78,7 @@ def cost(arch: str, name: str) -> Cost:
     name = _SUFFIX.sub(lambda found: "_dpp" if found[1] == "e64_dpp" else "", name)
     found = _CLASS.match(name)
     klass = CLASSES[int(found.lastgroup[1:])][0] if found and found.lastgroup else "full_rate"
-    rate = RATES[klass][_ARCHS.index(arch)]
+    rate = RATES[klass][ARCHS.index(arch)]
     for archs, pattern, exception in EXCEPTIONS:
         if arch in archs and re.match(pattern, name):
             rate = exception

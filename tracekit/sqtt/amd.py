@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.sqtt.layout import (
+from tracekit.gfx9 import (
     CATEGORY_OF_TYPE,
     INST_CONTEXT,
     INST_IMMED,
     INST_UNTYPED,
     Category,
     Inst,
+    State,
 )
 from tracekit.sqtt.phase import OFFSET
 from tracekit.sqtt.raw import RawStream, RecordFlag
@@ -30,8 +31,6 @@ _AMD_OFFSET[[Inst.VMEM_RD, Inst.VMEM_WR, Inst.FLAT_RD, Inst.FLAT_WR, Inst.PC, *r
 _AMD_OFFSET[OFFSET == 255] = 0
 #: The phase counter starts here in every stream and is never reset.
 _COUNTER_START = 15
-
-IDLE, EXEC, WAIT, STALL = 1, 2, 3, 4
 
 
 @dataclass
@@ -230,22 +229,22 @@ class _Timeline:
 
     def __init__(self, begin: int) -> None:
         self.entries: list[list[int]] = []
-        self.state, self.since = IDLE, begin
+        self.state, self.since = State.IDLE, begin
 
     def until(self, time: int) -> None:
         if time > self.since:
-            if self.entries and self.entries[-1][0] == self.state != WAIT:
+            if self.entries and self.entries[-1][0] == self.state != State.WAIT:
                 self.entries[-1][1] += time - self.since
             else:
                 self.entries.append([self.state, time - self.since])
             self.since = time
 
-    def enter(self, state: int, time: int) -> None:
+    def enter(self, state: State, time: int) -> None:
         if state != self.state:
             self.until(time)
             self.state = state
 
-    def own(self, state: int, duration: int, then: int, since: int) -> None:
+    def own(self, state: State, duration: int, then: State, since: int) -> None:
         """An entry that is never merged."""
         self.entries.append([state, duration])
         self.state, self.since = then, since
@@ -257,26 +256,26 @@ def _timeline(work: _Pass, wave: _Wave) -> list[tuple[int, int]]:
         if work.kind[i] == INST_IMMED:
             if not work.released[i]:
                 line.until(work.time[i])
-                line.own(WAIT, work.duration[i], EXEC, work.end(i))
+                line.own(State.WAIT, work.duration[i], State.EXEC, work.end(i))
             continue
         if work.kind[i] in (INST_CONTEXT, INST_UNTYPED):
-            line.enter(EXEC, work.issue[i])
+            line.enter(State.EXEC, work.issue[i])
             continue
         if work.refused[i] >= 0:
-            line.enter(STALL, work.refused[i])
-        line.enter(EXEC, work.issue[i])
+            line.enter(State.STALL, work.refused[i])
+        line.enter(State.EXEC, work.issue[i])
         if work.kind[i] != Inst.OTHER_MSG:
             continue
         ends = i + 1 < wave.last and work.released[i + 1]
         if work.stalled[i] and ends:
             release = work.issue[i + 1] + 4
-            line.own(WAIT, release - work.issue[i], EXEC, release)
+            line.own(State.WAIT, release - work.issue[i], State.EXEC, release)
         elif work.stalled[i]:
-            if line.entries and line.entries[-1][0] == STALL:
+            if line.entries and line.entries[-1][0] == State.STALL:
                 line.entries[-1][1] -= work.stall[i]
-            line.own(STALL, work.duration[i], IDLE, work.end(i))
+            line.own(State.STALL, work.duration[i], State.IDLE, work.end(i))
         elif work.flags[i] & RecordFlag.NEWEST or ends:
             line.until(work.time[i])
-            line.own(WAIT, work.duration[i], EXEC if ends else IDLE, work.end(i))
+            line.own(State.WAIT, work.duration[i], State.EXEC if ends else State.IDLE, work.end(i))
     line.until(wave.end)
     return [(state, duration) for state, duration in line.entries]

@@ -9,6 +9,7 @@ whole stream.  A token is one little-endian integer, its type id in bits 0-3::
 
 from __future__ import annotations
 
+from tracekit.gfx9 import SIMDS
 from tracekit.sqtt.layout import (
     DELTA,
     FIELDS,
@@ -16,7 +17,6 @@ from tracekit.sqtt.layout import (
     HEADER,
     HEADER_BYTES,
     LEGACY_VERSIONS,
-    SIMDS,
     TOKEN_BYTES,
     Field,
     IssueState,

@@ -11,20 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tracekit.gfx9 import CATEGORY_OF_TYPE, INST_CONTEXT, INST_IMMED, TICK, Category, Inst
 from tracekit.sqtt.decode import native_core
-from tracekit.sqtt.layout import (
-    CATEGORY_OF_TYPE,
-    INST_CONTEXT,
-    INST_IMMED,
-    Category,
-    Inst,
-)
 from tracekit.sqtt.phase import Phase, lag_table
 from tracekit.sqtt.raw import RawStream
 from tracekit.sqtt.rows import Rows, releases, wave_blocks
 
-#: Cycles that a plain issue takes, and that a completed IMMED delays the next issue.
-ISSUE_CYCLES = 4
 _CATEGORY = np.array(CATEGORY_OF_TYPE, np.uint8)  # a record has no other type
 #: Records handled at once: temporaries stay small and in cache.
 _BLOCK = 1 << 15
@@ -161,13 +153,13 @@ def _true_end(
     np.maximum(end, 0, out=end)
     end <<= 2
     end += issue
-    end += ISSUE_CYCLES
+    end += TICK
     left = np.flatnonzero(((kind == INST_CONTEXT) | (kind == Inst.GO_TO_TRAP)) & (typed >= 0))
-    end[left] = typed[left] + ISSUE_CYCLES
+    end[left] = typed[left] + TICK
     for record, time in replayed.items():
         if rows.start <= record < rows.stop:
             at = record - rows.start
-            end[at] = max(end[at], time + ISSUE_CYCLES)
+            end[at] = max(end[at], time + TICK)
     return end
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracekit.sqtt.layout import CYCLES_PER_DELTA, HEADER_BYTES, TOKEN_BYTES, Misc, Token
+from tracekit.gfx9 import TICK
+from tracekit.sqtt.layout import HEADER_BYTES, TOKEN_BYTES, Misc, Token
 
 
 class Clock:
@@ -17,7 +18,7 @@ class Clock:
 
     def apply(self, timestamp: int, offset: int) -> None:
         if self.base is None:
-            self.base = timestamp - self.now + CYCLES_PER_DELTA
+            self.base = timestamp - self.now + TICK
         if timestamp > self.base:
             self.now = (timestamp - self.base) & ~3
         self.epochs.append((offset, self.now, timestamp, self.base))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from tracekit.sqtt.layout import INST_UNTYPED
+from tracekit.gfx9 import INST_UNTYPED
 from tracekit.sqtt.raw import WaveFlag
 
 #: Type of a record that turned out to be no instruction of the wave.

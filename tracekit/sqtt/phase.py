@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.sqtt.layout import REPLAYS, Inst
+from tracekit.gfx9 import REPLAYS, Inst
 from tracekit.sqtt.raw import LAG_BINS, RawStream
 
 #: Offset of each INST type; 255 where the lag is not modelled.

@@ -41,7 +41,7 @@ class RawStream:
     Records (one an ISSUE state INST or IMMED; sorted by simd, slot, wave, program order):
 
     ============  ======  ==========================================================
-    type          uint8   INST type, or layout.INST_UNTYPED / INST_IMMED / INST_CONTEXT
+    type          uint8   INST type, or INST_UNTYPED / INST_IMMED / INST_CONTEXT
     issue         int64   ISSUE token time (IMMED: completion)
     typed         int64   INST token time, -1 without (CONTEXT: time it was left)
     stall         int64   time of the STALL token that preceded it, -1 without

@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from tracekit.sqtt.framing import Clock, owed_timestamp, tokens
-from tracekit.sqtt.layout import (
-    CYCLES_PER_DELTA,
+from tracekit.gfx9 import (
     DROPPED,
-    FIELDS,
     INST_CONTEXT,
     INST_IMMED,
     INST_UNTYPED,
-    MAX_LANES,
     REPLAYS,
     SIMDS,
     SLOTS,
-    TOKEN_BYTES,
+    TICK,
     Inst,
-    IssueState,
-    Misc,
-    Token,
 )
+from tracekit.sqtt.framing import Clock, owed_timestamp, tokens
+from tracekit.sqtt.layout import FIELDS, MAX_LANES, TOKEN_BYTES, IssueState, Misc, Token
 from tracekit.sqtt.live_wave import NORMAL, REMOVED, REQUESTED, SAVED, WAIT_FOR_PC, Wave
 from tracekit.sqtt.raw import LAG_BINS, RawStream, RecordFlag, WaveFlag
 
@@ -69,7 +64,7 @@ class Decoder:
             if kind == Token.MISC:
                 self._misc(offset, word)
                 continue
-            clock.now += (word >> 4 & 1) * CYCLES_PER_DELTA
+            clock.now += (word >> 4 & 1) * TICK
             if kind == Token.ISSUE:
                 self._issue(word)
             elif kind == Token.INST:
@@ -85,7 +80,7 @@ class Decoder:
     def _misc(self, offset: int, word: int) -> None:
         misc = FIELDS[Token.MISC]["misc_type"].read(word)
         self.misc_counts[misc] += 1
-        self.clock.now += FIELDS[Token.MISC]["delta"].read(word) * CYCLES_PER_DELTA
+        self.clock.now += FIELDS[Token.MISC]["delta"].read(word) * TICK
         if misc == Misc.TIME_RESET:
             timestamp = owed_timestamp(self.data, offset + TOKEN_BYTES[Token.MISC])
             if timestamp is not None:

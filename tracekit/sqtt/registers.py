@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tracekit.gfx9 import REALTIME_HZ
 from tracekit.sqtt import layout
 from tracekit.sqtt.layout import FIELDS, Token
 from tracekit.sqtt.raw import RawStream
 
-#: GPU_CLOCK_COUNT of MI300 and MI350, used where the stream does not announce another.
-DEFAULT_REALTIME_HZ = 100_000_000
 #: Greatest code object id that the tables hold; rocprofiler counts them from 1.
 MAX_ID = (1 << 31) - 1
 #: Past the end of any stream.
@@ -61,7 +60,7 @@ class Registers:
     objects: list[LoadedObject] = field(default_factory=list)
     dispatches: list[DispatchRecord] = field(default_factory=list)
     realtime: list[tuple[int, int]] = field(default_factory=list)  # (stream time, counter)
-    realtime_hz: int = DEFAULT_REALTIME_HZ
+    realtime_hz: int = REALTIME_HZ
     counter_interval: int = 0
     roc_marker: bool = False
     #: (me, pipe) -> (offsets, start PCs in force from there on)

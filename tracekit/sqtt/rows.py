@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.sqtt.layout import INST_IMMED, Inst
+from tracekit.gfx9 import INST_IMMED, Inst
 from tracekit.sqtt.raw import RawStream, RecordFlag
 
 

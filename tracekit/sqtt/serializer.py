@@ -18,17 +18,10 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from operator import itemgetter
 
-from tracekit.sqtt.layout import (
-    CYCLES_PER_DELTA,
-    SIMDS,
-    TOKEN_BYTES,
-    IssueState,
-    Misc,
-    Token,
-)
+from tracekit.gfx9 import SIMDS, TICK
+from tracekit.sqtt.layout import TOKEN_BYTES, IssueState, Misc, Token
 from tracekit.sqtt.phase import OFFSET, expected_ticks
 
-TICK = CYCLES_PER_DELTA
 #: Longest gap that one MISC token can express.
 LONGEST_DELTA = 255 * TICK
 #: Time of the first token when the stream opens with TIME_RESET (delta 255), TIME: the

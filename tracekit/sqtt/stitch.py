@@ -17,10 +17,10 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from tracekit.gfx9 import INST_CONTEXT, INST_IMMED, INST_UNTYPED, Inst
 from tracekit.isa.classify import Expect, strict_mask
 from tracekit.isa.listing import Listing
 from tracekit.sqtt.decode import native_core
-from tracekit.sqtt.layout import INST_CONTEXT, INST_IMMED, INST_UNTYPED, Inst
 from tracekit.sqtt.raw import RawStream, RecordFlag
 
 #: Records that must fit before a place found by search is believed, and the most to look at.

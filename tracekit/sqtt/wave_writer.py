@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from tracekit.sqtt.layout import INST_IMMED, MAX_LANES, Inst, IssueState, Token
-from tracekit.sqtt.serializer import ISSUED, LONGEST_COST, STATE, TICK, Event, inst_lag
+from tracekit.gfx9 import INST_IMMED, TICK, Inst
+from tracekit.sqtt.layout import MAX_LANES, IssueState, Token
+from tracekit.sqtt.serializer import ISSUED, LONGEST_COST, STATE, Event, inst_lag
 from tracekit.sqtt.writer import StreamWriter, check_slot, inst_pc_token, wave_end_token
 
 #: ``end``: at the INST token of the last instruction, as the hardware does.
@@ -29,7 +30,7 @@ _STALL, _IMMED = IssueState.STALL.value, IssueState.IMMED.value
 class Executed(NamedTuple):
     """One executed instruction.
 
-    ``type``: layout.Inst, or INST_IMMED for what the stream shows by its completion
+    ``type``: gfx9.Inst, or INST_IMMED for what the stream shows by its completion
     alone (s_waitcnt, s_nop, s_setprio).  ``time``: issue, or that completion.
     ``cost``: cycles until the wave may go on (4, 8, 12, 20).  ``stall``: first refused
     attempt.  ``release``: of an s_barrier (type OTHER_MSG).  ``next_pc``: byte address
@@ -165,7 +166,7 @@ def _problem(record: Executed, ready: int) -> ValueError:
     elif next_pc is not None:
         reason = "only an indirect jump (type PC) tells the next address"
     elif not 0 <= kind < 32:
-        reason = "its type is no layout.Inst and not INST_IMMED"
+        reason = "its type is no gfx9.Inst and not INST_IMMED"
     else:
         reason = f"an issue costs 4..{LONGEST_COST} cycles, a multiple of 4"
     return ValueError(f"{record}: {reason}")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tracekit.gfx9 import SIMDS, SLOTS, TICK
 from tracekit.sqtt import packets
 from tracekit.sqtt.encode import header_bytes, token_word
 from tracekit.sqtt.layout import (
@@ -28,8 +29,6 @@ from tracekit.sqtt.layout import (
     COMPUTE_PGM_RSRC1,
     COMPUTE_PGM_RSRC2,
     MAX_LANES,
-    SIMDS,
-    SLOTS,
     TOKEN_BYTES,
     USERDATA_2,
     USERDATA_3,
@@ -43,7 +42,6 @@ from tracekit.sqtt.serializer import (
     ISSUED,
     LONGEST_COST,
     STATE,
-    TICK,
     ClockModel,
     Event,
     serialize,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.tables.timeline import COLUMNS, STATES, categorical, frame
+from tracekit.gfx9 import STATES
+from tracekit.tables.timeline import COLUMNS, categorical, frame
 
 if TYPE_CHECKING:
     import pandas as pd

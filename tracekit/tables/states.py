@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.sqtt.layout import Category
-from tracekit.tables.timeline import STATES, Timeline, categorical, frame
+from tracekit.gfx9 import STATES, Category, State
+from tracekit.tables.timeline import Timeline, categorical, frame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-IDLE, EXEC, WAIT, STALL = 1, 2, 3, 4
 
 
 def exact_states(timeline: Timeline) -> pd.DataFrame:
@@ -77,12 +75,12 @@ def _edges(
     arrive = np.where(barrier, issue, -1)
     n = len(table)
     times = np.stack([refused, arrive, waiting, running], 1).reshape(-1)
-    states = np.tile(np.array([STALL, EXEC, WAIT, EXEC]), n)
+    states = np.tile(np.array([State.STALL, State.EXEC, State.WAIT, State.EXEC]), n)
     owner = np.repeat(wave_of, 4)
     present = times >= 0
     begins = waves["begin"].to_numpy()
     times = np.concatenate([begins, times[present]])
-    states = np.concatenate([np.full(len(waves), IDLE), states[present]])
+    states = np.concatenate([np.full(len(waves), State.IDLE), states[present]])
     owner = np.concatenate([np.arange(len(waves)), owner[present]])
     order = np.argsort(owner, kind="stable")
     return times[order], states[order], owner[order]

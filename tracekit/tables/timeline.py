@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tracekit.gfx9 import Inst
 from tracekit.isa.arch import ArchChoice
 from tracekit.isa.listing import Listing, Pipe
-from tracekit.sqtt.layout import Inst
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
         "release": ("int64", "cycles: release of an s_barrier (exact timing), else -1"),
         "dispatch": ("int32", "dispatch id"),
         "row": ("int32", "row of the listing, -1 unstitched"),
-        "type": ("int8", "INST token type (sqtt.layout.Inst, INST_IMMED ...), -1 in decoded JSON"),
+        "type": ("int8", "INST token type (gfx9.Inst, INST_IMMED ...), -1 in decoded JSON"),
     },
     "states": {
         "se": ("int16", "shader engine"),
@@ -141,8 +141,6 @@ COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
         "swapped": ("int64", "pairs of types that came out of order"),
     },
 }
-
-STATES = ("EMPTY", "IDLE", "EXEC", "WAIT", "STALL")
 
 
 def frame(table: str, columns: dict[str, object]) -> pd.DataFrame:

@@ -10,8 +10,9 @@ from planned import Plan, lines
 import tracekit
 from tracekit.analysis.checks.findings import Finding, Quality, percent, ranges
 from tracekit.analysis.checks.quality import quality, quality_of
+from tracekit.gfx9 import Inst
 from tracekit.sqtt.encode import pack
-from tracekit.sqtt.layout import Inst, Token
+from tracekit.sqtt.layout import Token
 from tracekit.sqtt.raw import WaveFlag
 from tracekit.sqtt.wave_writer import Executed, endpgm, write_wave
 from tracekit.sqtt.writer import StreamWriter

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tracekit.gfx9 import TICK
 from tracekit.isa.blocking import blocking
 from tracekit.isa.classify import mnemonic
 from tracekit.isa.listing import Listing, Pipe
@@ -44,7 +45,6 @@ LDS_OTHERS = (
     (r"ds_(read|write)_b64|ds_(read|write)2(st64)?_b32", 4),
     (r"ds_(read|write)|ds_swizzle|ds_b?permute", 2),
 )
-_TICK = 4
 _NOP = re.compile(r"s_nop (\d+|0x[0-9a-f]+)")
 _SUFFIX = re.compile(r"_(e32|e64|sdwa|dpp)$")
 
@@ -80,7 +80,7 @@ def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -
     vector = pipe == Pipe.VECTOR
     for name in VECTOR:
         result[name] = np.where(vector & (named == name), cycles, 0)
-    result["pairable"] = np.where(vector & (klass == "full_rate") & (cycles <= _TICK), cycles, 0)
+    result["pairable"] = np.where(vector & (klass == "full_rate") & (cycles <= TICK), cycles, 0)
     matrix = pipe == Pipe.MATRIX
     result["mfma"], result["matrix"] = matrix.astype(np.int64), np.where(matrix, cycles, 0)
     services = LDS_GFX950 if arch == "gfx950" else LDS_OTHERS
@@ -90,7 +90,7 @@ def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -
     result["lds"] = np.where(pipe == Pipe.LDS, cycles, 0)
     result["vmem"] = np.where(pipe == Pipe.VMEM, cycles, 0)
     result["scalar"] = np.where(np.isin(pipe, (Pipe.SCALAR, Pipe.BRANCH)), cycles, 0)
-    wave = np.where(matrix | (pipe == Pipe.NONE), _TICK, np.maximum(cycles, _TICK))
+    wave = np.where(matrix | (pipe == Pipe.NONE), TICK, np.maximum(cycles, TICK))
     wave[-1] = 0
     for row in np.flatnonzero(matrix).tolist():
         rule = blocking(arch, listing.text[row], int(cycles[row]))
@@ -99,7 +99,7 @@ def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -
         wave[row] += rule.before
     for row in np.flatnonzero(klass == "nop").tolist():
         found = _NOP.match(listing.text[row])
-        result["nop"][row] = wave[row] = _TICK * (int(found[1], 0) + 1) if found else _TICK
+        result["nop"][row] = wave[row] = TICK * (int(found[1], 0) + 1) if found else TICK
     result["wave"] = wave
     return result
 
@@ -123,7 +123,7 @@ def bound(mix: Mapping[str, float], waves: int) -> Bound:
     """
     matrix, packed = mix["matrix"], mix["packed"]
     vector = sum(mix[name] for name in VECTOR)
-    branch = BRANCH_CYCLES - _TICK if mix["scalar"] else 0
+    branch = BRANCH_CYCLES - TICK if mix["scalar"] else 0
     # Packed F32 never runs beside an MFMA, and waits once more after the last one.
     alone = waves * packed + (mix["tail"] if packed and matrix else 0)
     terms = {

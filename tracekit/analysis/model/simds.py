@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.analysis.model.intervals import Intervals, union
+from tracekit.gfx9 import TICK, Category, Inst
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Pipe
-from tracekit.sqtt.layout import Category, Inst
 from tracekit.tables.timeline import Timeline
 
 Array = NDArray[np.int64]
 
 #: AMD's records of scaled MFMAs may lie this much early (docs/timing.md).
-AMD_SHIFT = 4
+AMD_SHIFT = TICK
 #: Cycles of a VALU instruction of unknown opcode: every class takes at least that.
 VALU_CYCLES = 4
 

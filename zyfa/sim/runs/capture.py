@@ -11,8 +11,8 @@ import csv
 import json
 from pathlib import Path
 
+from tracekit.gfx9 import INST_IMMED, REALTIME_HZ, Inst
 from tracekit.isa.classify import Expect, expected, strict_mask
-from tracekit.sqtt.layout import INST_IMMED, Inst
 from tracekit.sqtt.wave_writer import Executed, barrier, endpgm, immediate, write_wave
 from tracekit.sqtt.writer import StreamWriter
 from zyfa.sim.isa.program import Program
@@ -27,7 +27,7 @@ CODE_OBJECT = 1
 ORIGIN = 4096
 """Stream time of cycle 0, so that the dispatch records fit before it."""
 
-REALTIME_HZ, SHADER_HZ = 100_000_000, 2_400_000_000
+SHADER_HZ = 2_400_000_000
 REALTIME_EVERY = 24_000
 FIELDS = ("simd", "slot", "wave", "row", "pc", "instruction", "attempt", "issue", "end", "pipe",
           "pipe_begin", "pipe_end")  # fmt: skip

@@ -7,13 +7,12 @@ age, everything else oldest first.
 
 from __future__ import annotations
 
+from tracekit.gfx9 import TICK
 from zyfa.sim.errors import SimError
 from zyfa.sim.timing.costs import BRANCH, INTERNAL, LDS, MATRIX, PAIRS, SCALAR, VALU, VMEM
 from zyfa.sim.timing.parameters import Parameters
 from zyfa.sim.timing.queues import Queue
 from zyfa.sim.timing.track import NEVER, Given, Track
-
-TICK = 4
 
 
 class Simd:
