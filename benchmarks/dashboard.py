@@ -18,12 +18,11 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "traces"))
-
-import generate  # noqa: E402
+sys.path.insert(0, str(ROOT))
 
 from tracekit.sqtt.wave_writer import Executed, write_wave  # noqa: E402
 from tracekit.sqtt.writer import StreamWriter  # noqa: E402
+from traces import generate  # noqa: E402
 
 SERVE = """
 import sys, threading

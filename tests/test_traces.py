@@ -8,9 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from generate import ENTRY, build, expected_row
-from sample_kernels import KERNELS
-from sample_model import OPCODES, TICK, VALU, Kind, Line, Machine
 
 import tracekit
 from tracekit.analysis.occupancy import occupancy
@@ -18,6 +15,9 @@ from tracekit.isa import elf
 from tracekit.isa.costs import Pipe
 from tracekit.isa.disassembler import available
 from tracekit.isa.pipes import cost
+from traces.generate import ENTRY, build, expected_row
+from traces.sample_kernels import KERNELS
+from traces.sample_model import OPCODES, TICK, VALU, Kind, Line, Machine
 
 TRACES = Path(__file__).resolve().parents[1] / "traces"
 NAMES = list(KERNELS)
@@ -39,8 +39,9 @@ def expected(sample):
 
 
 def test_files_are_what_the_generator_writes():
-    command = [sys.executable, str(TRACES / "generate.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "traces.generate", "--check"]
+    root = TRACES.parent
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
     assert (done.returncode, done.stdout) == (0, "")
 
 

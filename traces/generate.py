@@ -1,4 +1,4 @@
-"""Write the synthetic samples: ``python traces/generate.py [--check] [NAME ...]``.
+"""Write the synthetic samples: ``python -m traces.generate [--check] [NAME ...]``.
 
 Each sample is one stream that the encoder writes from a kernel (``sample_kernels``) and
 an issue model (``sample_model``), with its listing and the numbers that any correct
@@ -14,13 +14,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from sample_kernels import ITERATIONS, KERNELS
-from sample_model import SIMDS, VALU, Kind, Line, Machine, Wave
-
 from tracekit.sqtt.layout import Misc
 from tracekit.sqtt.serializer import ClockModel
 from tracekit.sqtt.wave_writer import write_wave
 from tracekit.sqtt.writer import StreamWriter
+from traces.sample_kernels import ITERATIONS, KERNELS
+from traces.sample_model import SIMDS, VALU, Kind, Line, Machine, Wave
 
 ROOT = Path(__file__).resolve().parent
 
@@ -211,7 +210,7 @@ def meta(sample: Sample) -> dict[str, object]:
         "synthetic": True,
         "simulated": True,
         "about": ABOUT[sample.name],
-        "command": f"python traces/generate.py {sample.name}",
+        "command": f"python -m traces.generate {sample.name}",
     }
 
 
@@ -230,7 +229,7 @@ it to try tracekit and to test it, not to learn about the chip.
 - What: {ABOUT[sample.name]}. {ITERATIONS} iterations.
 - Chip pretended: gfx950 (MI350X), SE {SE}, CU {CU}; 2 waves on each of 4 SIMDs, one workgroup.
 - Kernel: `kernel.s` (its listing, as LLVM prints it, is `code.json`).
-- Made by `python traces/generate.py {sample.name}`: issue model in `traces/sample_model.py`,
+- Made by `python -m traces.generate {sample.name}`: issue model in `traces/sample_model.py`,
   kernel in `traces/sample_kernels.py`, bytes by tracekit's encoder. Deterministic;
   `--check` compares the files here with what it would write.
 - File names as rocprofv3 leaves them: process {PID}, agent {AGENT}, dispatch {DISPATCH}.

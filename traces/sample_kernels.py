@@ -8,7 +8,7 @@ more after it), so that one wave's MFMAs run beside the other's vector work.
 
 from __future__ import annotations
 
-from sample_model import Decision, Line
+from traces.sample_model import Decision, Line
 
 ITERATIONS = 8
 MFMAS = 8

@@ -1,4 +1,4 @@
-"""Write the simulated samples of the FP8 attention kernels: ``python traces/zyfa.py``.
+"""Write the simulated samples of the FP8 attention kernels: ``python -m traces.zyfa``.
 
 Each is one head of 1,536 tokens on the wave simulator: stream, code object, its disassembly
 (``code.json``, so that reading needs no LLVM), metadata, and what `tracekit occupancy` finds
@@ -47,7 +47,7 @@ issue model (`docs/simulator.md`), in which some rates are not measured.
   {length} tokens; the workgroup computes the first and the last query tile.
 - Chip simulated: gfx950, one CU; memory latency {latency} cycles, a 16-byte load of a wave occupies
   the path for {service} cycles; parameters {digest}. Markers off.
-- Made by `python traces/zyfa.py`, that is
+- Made by `python -m traces.zyfa`, that is
   `zyfa trace --variant {variant} --seqlen {length}`.
 - `code.json`: the code object as LLVM disassembles it; nothing is counted there.
 - `expected.json`: matrix occupancy in the steady window, as tracekit finds it.

@@ -1,12 +1,12 @@
 """Budgets of traced loops, the verdict and its limits."""
 
-import generate
-import planned
 import pytest
-from planned import Plan, lines
 
 import tracekit
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.budget import AT_BOUND, budget, verdict
+from traces import generate
 
 MFMA = "v_mfma_f32_32x32x64_f8f6f4 v[0:15], v[16:23], v[24:31], v[0:15]"
 VECTOR = {

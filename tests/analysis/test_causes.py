@@ -1,10 +1,10 @@
 """Causes: one planted bubble of each, known to the cycle."""
 
-import planned
 import pytest
-from planned import Plan, lines
 
 import tracekit
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.bubbles import CAUSE_COLUMNS, SHORT, bubbles
 from tracekit.analysis.causes import CAUSES, MEANINGS, causes
 from tracekit.analysis.maps import by_offset, by_time
@@ -211,7 +211,7 @@ def test_every_cause_has_a_meaning():
 @pytest.mark.parametrize("name", ["pingpong", "lockstep"])
 @pytest.mark.parametrize("window", ["steady", "span", "20%:60%"])
 def test_rows_sum_to_the_matrix_idle_time(name, window):
-    import generate
+    from traces import generate
 
     timeline = tracekit.open(generate.ROOT / name).timeline()
     result = bubbles(timeline, window)
@@ -228,7 +228,7 @@ def test_rows_sum_to_the_matrix_idle_time(name, window):
 
 
 def test_the_bubble_of_lockstep_is_where_both_waves_do_vector_work():
-    import generate
+    from traces import generate
 
     result = bubbles(tracekit.open(generate.ROOT / "lockstep").timeline())
     wide = result.rows[result.rows["cause"] != SHORT]
@@ -241,7 +241,7 @@ def test_the_bubble_of_lockstep_is_where_both_waves_do_vector_work():
 
 
 def test_a_longer_minimum_moves_bubbles_to_short_gaps():
-    import generate
+    from traces import generate
 
     timeline = tracekit.open(generate.ROOT / "lockstep").timeline()
     rows = bubbles(timeline, minimum=269).rows

@@ -1,16 +1,16 @@
 """Comparison: the two samples, noise, requirements, and changes of loop bodies."""
 
-import generate
 import numpy as np
-import planned
 import pytest
-from planned import Plan, lines
 
 import tracekit
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.compare import NotComparable, compare, requirement
 from tracekit.analysis.model import bootstrap
 from tracekit.analysis.model.bodies import differences
 from tracekit.isa.listing import Listing
+from traces import generate
 
 
 def sample(name):

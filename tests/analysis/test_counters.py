@@ -1,9 +1,9 @@
 """Counters, clock, shapes and markers of planned streams."""
 
-import planned
 import pytest
-from planned import Plan, lines
 
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.clock import clock
 from tracekit.analysis.counters import counters
 from tracekit.analysis.flames import flames, points

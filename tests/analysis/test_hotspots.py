@@ -4,17 +4,17 @@ import csv
 import io
 import json
 
-import generate
 import numpy as np
-import planned
 import pytest
-from planned import Plan, lines
 
 import tracekit
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.hotspots import OWN, STATS, hotspots
 from tracekit.analysis.model.code import code_lines
 from tracekit.cli import main
 from tracekit.isa.listing import Listing, Symbol
+from traces import generate
 
 MFMA = "v_mfma_f32_32x32x16_bf16 v[0:15], v[64:67], v[68:71], v[0:15]"
 TEXTS = (MFMA, "v_mul_f32_e32 v1, v2, v3", "s_nop 7", "s_waitcnt vmcnt(0)", "s_barrier", "s_endpgm")

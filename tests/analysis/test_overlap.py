@@ -1,15 +1,15 @@
 """Overlap and the ping-pong verdict: planned waves on each side of each threshold."""
 
-import generate
 import numpy as np
-import planned
 import pytest
-from planned import Plan, lines
 
 import tracekit
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.model.intervals import union
 from tracekit.analysis.occupancy import occupancy
 from tracekit.analysis.overlap import alternation, overlap, verdict
+from traces import generate
 
 KERNEL = lines(
     "loop: v_mfma_f32_32x32x16_bf16 v[0:15], v[64:67], v[68:71], v[0:15]",

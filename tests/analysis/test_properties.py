@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-import generate
 import numpy as np
-import planned
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sample_model import Line, Machine
 
+from tests.support import planned
 from tracekit.analysis.bubbles import CAUSE_COLUMNS, bubbles
 from tracekit.analysis.budget import budget
 from tracekit.analysis.causes import causes
@@ -18,6 +16,8 @@ from tracekit.analysis.maps import by_offset, by_time
 from tracekit.analysis.model.loops import loops
 from tracekit.analysis.occupancy import occupancy
 from tracekit.analysis.overlap import overlap
+from traces import generate
+from traces.sample_model import Line, Machine
 
 BODY = (
     "v_mfma_f32_32x32x16_bf16 v[0:15], v[64:67], v[68:71], v[0:15]",

@@ -5,10 +5,10 @@ import io
 import json
 from pathlib import Path
 
-import planned
 import pytest
-from planned import Plan, lines
 
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.cli import main
 
 SAMPLE = str(Path(__file__).parents[2] / "traces" / "pingpong")

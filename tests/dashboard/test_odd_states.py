@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-import odd_captures as odd
 import pytest
-from driving import LINE, click, go, span, spot, wait
+
+from tests.support import odd_captures as odd
+from tests.support.driving import LINE, click, go, span, spot, wait
 
 ODD = {
     "no_wave": "no wave",

@@ -4,7 +4,8 @@ import json
 import shutil
 
 import pytest
-from driving import STATE, VIEWS, go, hash_of, wait
+
+from tests.support.driving import STATE, VIEWS, go, hash_of, wait
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -3,12 +3,12 @@
 import json
 import os
 
-import odd_captures as odd
 import pytest
 
 from dashboard.library import Library
 from dashboard.service import Service
 from dashboard.sources import LARGEST, excerpts
+from tests.support import odd_captures as odd
 
 KEY = "0/odd"
 

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from driving import LINE, click, go, hash_of, span, wait
+
+from tests.support.driving import LINE, click, go, hash_of, span, wait
 
 
 def test_a_4k_screen_is_filled(browser, address, shots):

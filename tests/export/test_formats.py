@@ -3,12 +3,12 @@
 import json
 import re
 
-import generate
 import pytest
 
 import tracekit
 from tracekit.cli import main
 from tracekit.export import FORMATS, html, parquet, speedscope
+from traces import generate
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,12 @@
 """Perfetto files, parsed back by Perfetto's own message classes."""
 
-import generate
 import pytest
 
 import tracekit
 from tracekit.analysis.bubbles import bubbles
 from tracekit.export import pftrace
 from tracekit.export.pftrace import varint
+from traces import generate
 
 trace_pb2 = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
 
@@ -104,8 +104,8 @@ def test_the_worked_example_of_the_module():
 
 
 def test_counters_become_counter_tracks(tmp_path):
-    import planned
-    from planned import Plan, lines
+    from tests.support import planned
+    from tests.support.planned import Plan, lines
 
     kernel = lines("s_mov_b32 s0, s1", "s_endpgm")
     plan = Plan(kernel, 0, 0, 6000).at(6500, 0).at(6504, 1)

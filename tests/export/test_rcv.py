@@ -3,7 +3,6 @@
 import json
 from copy import copy
 
-import generate
 import numpy as np
 import pytest
 
@@ -14,6 +13,7 @@ from tracekit.export.rcv_waves import wave_files
 from tracekit.export.waitcnt import WaitTable, wait_rows
 from tracekit.export.wstates import wave_states
 from tracekit.isa.listing import Listing, Symbol
+from traces import generate
 
 ROOT = generate.ROOT
 SAMPLES = ["pingpong", "lockstep", "zyfa_gap_lean"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from strategies import token_streams
 
+from tests.support.strategies import token_streams
 from tracekit.gfx9 import INST_CONTEXT, INST_UNTYPED, Inst
 from tracekit.sqtt import header
 from tracekit.sqtt.decode import decode, native_core

@@ -5,8 +5,8 @@ import copy
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from strategies import token_streams
 
+from tests.support.strategies import token_streams
 from tracekit.gfx9 import Category, Inst
 from tracekit.sqtt import header, phase
 from tracekit.sqtt.decode import decode, native_core

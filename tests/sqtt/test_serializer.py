@@ -1,11 +1,11 @@
 """Times to deltas and resets, and the order of tokens inside a tick."""
 
 import pytest
-from framing import events, frames, read
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import clocks
 
+from tests.support.framing import events, frames, read
+from tests.support.strategies import clocks
 from tracekit.gfx9 import Inst
 from tracekit.sqtt.layout import IssueState, Misc, Token
 from tracekit.sqtt.serializer import FIRST_TIME, LONGEST_DELTA, ClockModel, inst_lag

@@ -2,10 +2,10 @@
 
 import random
 
-from framing import Seen, read
 from hypothesis import given
-from strategies import synthesize, token_streams
 
+from tests.support.framing import Seen, read
+from tests.support.strategies import synthesize, token_streams
 from tracekit.gfx9 import REPLAYS, SLOTS, Inst
 from tracekit.sqtt.header import parse
 from tracekit.sqtt.layout import FIELDS, HEADER_BYTES, MAX_LANES, Misc, Token

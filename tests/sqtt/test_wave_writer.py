@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from framing import events, read
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import Plan, Wave, plans
 
+from tests.support.framing import events, read
+from tests.support.strategies import Plan, Wave, plans
 from tracekit.gfx9 import INST_IMMED, Inst
 from tracekit.sqtt import phase
 from tracekit.sqtt.decode import decode, native_core

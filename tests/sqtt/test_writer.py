@@ -1,8 +1,8 @@
 """StreamWriter's methods, seen through a framing reader of its own."""
 
 import pytest
-from framing import events
 
+from tests.support.framing import events
 from tracekit.gfx9 import Inst
 from tracekit.sqtt import packets
 from tracekit.sqtt.layout import (

@@ -3,11 +3,11 @@
 import json
 from dataclasses import replace
 
-import planned
 import pytest
-from planned import Plan, lines
 
 import tracekit
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.checks.findings import Finding, Quality, percent, ranges
 from tracekit.analysis.checks.quality import quality, quality_of
 from tracekit.gfx9 import Inst

@@ -1,13 +1,13 @@
 """Loops of planned captures: iterations, nesting, the dominant one, while loops."""
 
-import generate
 import numpy as np
-import planned
 import pytest
-from planned import Plan, lines
 
 import tracekit
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.model.loops import loops
+from traces import generate
 
 
 @pytest.mark.parametrize("name", ["pingpong", "lockstep"])

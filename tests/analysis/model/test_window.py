@@ -1,14 +1,14 @@
 """Windows: the steady state of planned loops, and where there is none."""
 
-import generate
-import planned
 import pytest
-from planned import Plan, lines
 
 import tracekit
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.model.simds import each_simd
 from tracekit.analysis.model.window import UnknownWindow, Windows, check
 from tracekit.analysis.occupancy import occupancy
+from traces import generate
 
 LOOP = lines(
     "loop: v_mfma_f32_32x32x16_bf16 v[0:15], v[64:67], v[68:71], v[0:15]",

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location("assembly", Path(__file__).with_name("assembly.py"))
-_assembly = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_assembly)
+from tests.support import simulated_kernels
 
 
 @pytest.fixture
 def assemble() -> Callable[..., bytes]:
     """`assemble(body, buffers=0, lds=0, denorm=3, overflow=0)` -> linked code object."""
     pytest.importorskip("ziglang", reason="the assembler comes with the ziglang wheel")
-    return _assembly.assemble
+    return simulated_kernels.assemble
 
 
 @pytest.fixture

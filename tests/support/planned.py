@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-import generate
-from sample_model import OPCODES, Decision, Kind, Line, Machine, Opcode, Step
-
 import tracekit
 from tracekit.gfx9 import Inst
 from tracekit.sqtt.serializer import ClockModel
 from tracekit.sqtt.wave_writer import Executed, barrier, endpgm, immediate, write_wave
 from tracekit.sqtt.writer import StreamWriter
+from traces import generate
+from traces.sample_model import OPCODES, Decision, Kind, Line, Machine, Opcode, Step
 
 OPCODES.update(
     {

@@ -2,11 +2,10 @@
 
 import json
 
-import generate
-from planned import CLOCK, Plan, lines, write
-
+from tests.support.planned import CLOCK, Plan, lines, write
 from tracekit.sqtt.wave_writer import write_wave
 from tracekit.sqtt.writer import StreamWriter
+from traces import generate
 
 VECTOR = ("s_waitcnt lgkmcnt(0)", "v_fma_f32 v0, v1, v2, v0", "s_endpgm")
 MATRIX = ("v_mfma_f32_32x32x16_bf16 v[0:15], v[16:19], v[20:23], v[0:15]",

@@ -1,0 +1,1 @@
+"""The tests; a package only so that they can share ``tests.support``."""

@@ -1,0 +1,10 @@
+"""What tests of several folders share; no test in it.
+
+- ``planned``: captures whose every issue is planned, by the samples' issue model or by hand.
+- ``strategies``, ``framing``: token streams for hypothesis, and a second reader of frames.
+- ``odd_captures``, ``driving``: captures in odd states, and a browser's pages.
+- ``code_objects``, ``simulated_kernels``: assembly to code objects, by the ziglang wheel.
+
+Imported as ``tests.support.X`` from the root of the project; the samples' generator, which
+some of it builds on, is ``traces.generate``.
+"""
