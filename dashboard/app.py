@@ -10,6 +10,7 @@ from typing import Any
 from dash import Dash, Input, Output, dcc, html
 from dash.exceptions import PreventUpdate
 
+from dashboard.attributes import attributes
 from dashboard.guard import protect
 from dashboard.library import Library
 from dashboard.routes import add_routes
@@ -67,7 +68,7 @@ def create(
         except Exception as error:  # a page that says so beats one that waits for ever
             app.logger.exception("view %s", asked.view)
             page = failure(f"internal error: {type(error).__name__}: {error}", asked)
-        return [html.Div(lighten(page), **{"data-render": str(next(renders))})]
+        return [html.Div(lighten(page), **attributes(data_render=str(next(renders))))]
 
     return app
 
@@ -82,12 +83,12 @@ def _start(library: Library) -> dict[str, str]:
 
 
 def _button(text: str, action: str, hint: str) -> html.Button:
-    return html.Button(text, title=hint, **{"data-action": action})
+    return html.Button(text, title=hint, **attributes(data_action=action))
 
 
 def _frame(start: dict[str, str]) -> html.Div:
     tabs = [
-        html.Button(name, role="tab", **{"data-tab": view})
+        html.Button(name, role="tab", **attributes(data_tab=view))
         for view, name in (
             ("overview", "Overview"), ("timeline", "Timeline"), ("bubbles", "Bubble map"),
             ("isa", "ISA"), ("compare", "Compare"), ("open", "Open"),
@@ -123,7 +124,7 @@ def _frame(start: dict[str, str]) -> html.Div:
             html.Main(id="content"),
             html.Div(id="toast", hidden=True, role="status"),
             html.Dialog([html.H2("Keys"), *keys, _button("Close", "close", "Close")], id="help"),
-            html.Div(id="start", hidden=True, **{"data-start": json.dumps(start)}),
+            html.Div(id="start", hidden=True, **attributes(data_start=json.dumps(start))),
             dcc.Store(id="request"),
         ],
     )

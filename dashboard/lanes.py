@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard import palette
@@ -19,6 +21,7 @@ from tracekit.isa.listing import Listing, Pipe
 from tracekit.tables.timeline import Timeline
 
 Array = NDArray[np.int64]
+Integers = NDArray[np.integer[Any]]
 Place = tuple[int, int]
 
 
@@ -49,9 +52,9 @@ class Lane:
         return np.maximum.accumulate(self.end)
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - one argument a field of the lane
         cls, name: str, group: str, simd: int, slot: int, start: Array, end: Array,
-        kind: NDArray[np.integer], row: Array, index: Array, texts: tuple[str, ...] = (),
+        kind: Integers, row: Integers, index: Integers, texts: tuple[str, ...] = (),
     ) -> Lane:  # fmt: skip
         """A lane of intervals in any order; empty ones vanish."""
         kept = np.flatnonzero(end > start)
@@ -120,13 +123,14 @@ def _counters(timeline: Timeline, se: int) -> Iterator[Lane]:
     """One lane a counter: what each sample counted since the one before it."""
     table, names = timeline.counters, timeline.counter_names
     table = table[table["se"] == se]
-    for (cu, bank), group in table.groupby(["cu", "bank"], sort=True):
+    for (cu, _), group in table.groupby(["cu", "bank"], sort=True):
+        bank = int(group["bank"].iloc[0])
         time = group["time"].to_numpy()
         for column in range(4):
             value = group[f"c{column}"].to_numpy()
             if len(time) < 2 or not value.any():
                 continue
-            number = 4 * int(bank) + column
+            number = 4 * bank + column
             name = names[number] if number < len(names) else f"counter {number}"
             level = np.ceil(255 * value[1:] / max(int(value[1:].max()), 1)).astype(np.uint8)
             many = len(time) - 1
@@ -168,8 +172,8 @@ def _slot(simd: Simd, slot: int, at: NDArray[np.intp], kinds: NDArray[np.uint8])
     )  # fmt: skip
 
 
-def _scopes(simd: Simd, slot: int, own: object) -> Lane:
-    table = own.sort_values("begin")  # type: ignore[attr-defined]
+def _scopes(simd: Simd, slot: int, own: pd.DataFrame) -> Lane:
+    table = own.sort_values("begin")
     n = len(table)
     return Lane.of(
         f"slot {slot} scopes", "scope", simd.simd, slot, table["begin"].to_numpy(),
@@ -178,15 +182,15 @@ def _scopes(simd: Simd, slot: int, own: object) -> Lane:
     )  # fmt: skip
 
 
-def _bubbles(found: Causes, number: int, rows: object) -> Lane:
+def _bubbles(found: Causes, number: int, rows: pd.DataFrame) -> Lane:
     """Pieces of idle time by cause; ``index`` is the bubble of the table they belong to."""
     simd = found.simds[number]
     view = simd.simd
-    own = (rows["se"] == view.se) & (rows["simd"] == view.simd)  # type: ignore[index]
-    own &= (rows["dispatch"] == view.dispatch) & (rows["start"] >= 0)  # type: ignore[index]
+    own = (rows["se"] == view.se) & (rows["simd"] == view.simd)
+    own &= (rows["dispatch"] == view.dispatch) & (rows["start"] >= 0)
     index = np.flatnonzero(own.to_numpy())
-    start = rows["start"].to_numpy()[index]  # type: ignore[index]
-    cycles = rows["cycles"].to_numpy()[index]  # type: ignore[index]
+    start = rows["start"].to_numpy()[index]
+    cycles = rows["cycles"].to_numpy()[index]
     bubble = np.full(len(simd.start), -1, np.int64)
     if len(index):
         at = np.searchsorted(start, simd.start, side="right") - 1

@@ -88,7 +88,7 @@ class Library:
         if root.is_file():
             size = root.stat().st_size
             kind = "archive" if open_archive(root) else "stream"
-            self._add(number, root, root, kind, size, root.name)
+            self._add(number, Entry(self._key(number, root), root.name, root, root, kind, size))
             return
         found = find(root)
         taken: set[Path] = set()
@@ -100,27 +100,28 @@ class Library:
             path = folder if folder not in taken else Path(str(group[0]))
             taken.add(folder)
             sizes = [os.stat(str(each)).st_size for each in group]
-            name = self._name(root, folder)
-            self._add(number, path, path, _streams(len(group)), sum(sizes), name)
+            key, name = self._key(number, path), self._name(root, folder)
+            self._add(number, Entry(key, name, path, path, _streams(len(group)), sum(sizes)))
         beside = {folder.parent for folder in taken} | taken
         for place in found.decoded:
             if isinstance(place, MemberPath) or place.parent in beside:
                 continue
-            name = self._name(root, place)
-            self._add(number, place, place, "decoded directory", 0, name)
+            key, name = self._key(number, place), self._name(root, place)
+            self._add(number, Entry(key, name, place, place, "decoded directory", 0))
 
     def _name(self, root: Path, folder: Path) -> str:
         below = folder.relative_to(root).as_posix()
         return root.name if below == "." else below
 
-    def _add(self, number: int, path: Path, place: Place, kind: str, size: int, name: str) -> None:
-        if not self._inside(number, path):
-            self.notes.append(f"{name}: a link that leads outside was left out")
-            return
+    def _key(self, number: int, path: Path) -> str:
         root = self.roots[number]
-        below = path.name if path == root else path.relative_to(root).as_posix()
-        key = f"{number}/{below}"
-        self.entries[key] = Entry(key, name, path, place, kind, size)
+        return f"{number}/{path.name if path == root else path.relative_to(root).as_posix()}"
+
+    def _add(self, number: int, entry: Entry) -> None:
+        if not self._inside(number, entry.path):
+            self.notes.append(f"{entry.name}: a link that leads outside was left out")
+            return
+        self.entries[entry.key] = entry
 
 
 def _streams(number: int) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dashboard.lanes import Place
 from tracekit.analysis.causes import Causes
@@ -12,9 +14,20 @@ from tracekit.analysis.model.iterations import fold
 from tracekit.errors import TracekitError
 from tracekit.tables.timeline import Timeline
 
+Rows = NDArray[np.intp]
+
 
 class Missing(TracekitError):
     """A row that is not in the table."""
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """Where a search goes on: from the row ``current`` if it is a match, else from a time."""
+
+    after: int  # cycles
+    step: int  # 1 forward, -1 backward
+    current: int = -1
 
 
 def instruction(timeline: Timeline, index: int) -> dict[str, Any]:
@@ -38,7 +51,7 @@ def instruction(timeline: Timeline, index: int) -> dict[str, Any]:
     }
 
 
-def matching_rows(timeline: Timeline, text: str) -> np.ndarray:
+def matching_rows(timeline: Timeline, text: str) -> Rows:
     """Listing rows whose text contains ``text``, or whose address it is (0x... or object:0x...)."""
     listing, wanted = timeline.listing, text.strip().lower()
     number, _, address = wanted.rpartition(":")
@@ -53,13 +66,8 @@ def matching_rows(timeline: Timeline, text: str) -> np.ndarray:
     return np.flatnonzero([wanted in line.lower() for line in listing.text])
 
 
-def find(
-    timeline: Timeline, place: Place, text: str, after: int, step: int, current: int = -1
-) -> dict[str, Any]:
-    """The next (``step`` 1) or last (-1) executed match, its number and their count.
-
-    In order of time, from the match that is row ``current``, else from the time ``after``.
-    """
+def find(timeline: Timeline, place: Place, text: str, cursor: Cursor) -> dict[str, Any]:
+    """The next executed match in order of time, its number and their count."""
     table = timeline.instructions
     rows = matching_rows(timeline, text)
     own = np.isin(table["row"].to_numpy(), rows) if len(rows) else np.zeros(len(table), bool)
@@ -67,36 +75,32 @@ def find(
     at = np.flatnonzero(own)
     if not len(at):
         return {"count": 0, "index": -1}
-    order, number = _next(at, table["time"].to_numpy()[at], after, step, current)
+    order, number = _next(at, table["time"].to_numpy()[at], cursor)
     number %= len(order)  # around the end
     best = int(order[number])
     return {"count": len(at), "number": number + 1, **instruction(timeline, best), "index": best}
 
 
-def next_bubble(
-    rows: Any, place: Place, after: int, step: int, current: int = -1
-) -> dict[str, Any]:
-    """The next or last bubble of the place, from row ``current``, else from ``after``."""
+def next_bubble(rows: Any, place: Place, cursor: Cursor) -> dict[str, Any]:
+    """The next bubble of the place in order of time; ``start`` None after the last one."""
     own = (rows["se"] == place[0]) & (rows["dispatch"] == place[1]) & (rows["start"] >= 0)
     at = np.flatnonzero(own)
-    order, number = _next(at, rows["start"].to_numpy()[at], after, step, current)
+    order, number = _next(at, rows["start"].to_numpy()[at], cursor)
     if not 0 <= number < len(order):
         return {"start": None}
     return bubble(rows, int(order[number]))
 
 
-def _next(
-    at: np.ndarray, time: np.ndarray, after: int, step: int, current: int
-) -> tuple[np.ndarray, int]:
+def _next(at: Rows, time: NDArray[np.int64], cursor: Cursor) -> tuple[Rows, int]:
     """Rows ``at`` in order of time, and the place of the next one there (may be outside)."""
     by_time = np.lexsort((at, time))
     order, time = at[by_time], time[by_time]
-    here = np.flatnonzero(order == current)
+    here = np.flatnonzero(order == cursor.current)
     if len(here):
-        return order, int(here[0]) + step
-    if step > 0:
-        return order, int(np.searchsorted(time, after, side="left"))
-    return order, int(np.searchsorted(time, after, side="right")) - 1
+        return order, int(here[0]) + cursor.step
+    if cursor.step > 0:
+        return order, int(np.searchsorted(time, cursor.after, side="left"))
+    return order, int(np.searchsorted(time, cursor.after, side="right")) - 1
 
 
 def bubble(rows: Any, index: int) -> dict[str, Any]:

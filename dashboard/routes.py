@@ -15,6 +15,7 @@ from dashboard import palette
 from dashboard.detail import pack
 from dashboard.lanes import Place, bubble_lanes, waves_and_pipes
 from dashboard.lookup import (
+    Cursor,
     Missing,
     bubble,
     find,
@@ -159,9 +160,8 @@ def _source(service: Service) -> Response:
 def _find(service: Service) -> Response:
     key = _text("capture")
     place = _place(service, key)
-    after, step = _number("after", -(2**61)), -1 if _number("step", 1) < 0 else 1
-    current = _number("current", -1)
-    return jsonify(find(service.timeline(key), place, _text("text"), after, step, current))
+    cursor = _cursor(_number("after", -(2**61)))
+    return jsonify(find(service.timeline(key), place, _text("text"), cursor))
 
 
 def _bubble(service: Service) -> Response:
@@ -170,8 +170,11 @@ def _bubble(service: Service) -> Response:
     rows = service.bubbles(key, _text("window", DEFAULT)).rows
     if "index" in request.args:
         return _found(lambda: bubble(rows, _number("index")))
-    step = -1 if _number("step", 1) < 0 else 1
-    return jsonify(next_bubble(rows, place, _number("after"), step, _number("current", -1)))
+    return jsonify(next_bubble(rows, place, _cursor(_number("after"))))
+
+
+def _cursor(after: int) -> Cursor:
+    return Cursor(after, -1 if _number("step", 1) < 0 else 1, _number("current", -1))
 
 
 def _iterations(service: Service) -> Response:

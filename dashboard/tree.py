@@ -12,6 +12,8 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
+from dashboard.attributes import attributes
+
 #: Dash's names of attributes where HTML has another.
 _NAMES = {"className": "class", "tabIndex": "tabindex", "colSpan": "colspan"}
 
@@ -23,7 +25,7 @@ def lighten(component: Any) -> Any:
     """``component`` with every subtree of mere HTML as one ``data-tree`` (assets/b_page.js)."""
     node = _node(component)
     if node is not None:
-        return html.Div(className="tree", **{"data-tree": json.dumps(node)})
+        return html.Div(className="tree", **attributes(data_tree=json.dumps(node)))
     if isinstance(component, Component) and type(component).__module__.startswith("dash.html"):
         component.children = [lighten(child) for child in _children(component)]
     return component

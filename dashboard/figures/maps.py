@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,18 @@ from tracekit.analysis.model.iterations import Fold
 LETTERS = 72, 40
 
 
-def _grid(cells: Any, rows: str, columns: str, cause: str) -> tuple[Any, Any, Any, Any]:
-    """Row labels, column labels, share in %, cause of each cell (NaN and "" without one)."""
+@dataclass(frozen=True)
+class _Grid:
+    """Cells of rows x columns: share in %, cause of each (NaN and "" without one)."""
+
+    rows: Any
+    columns: Any
+    share: Any
+    causes: Any
+    title: str
+
+
+def _grid(cells: Any, rows: str, columns: str, cause: str) -> _Grid:
     names, steps = (_filled(np.sort(cells[name].unique())) for name in (rows, columns))
     share = np.full((len(names), len(steps)), np.nan)
     causes = np.full(share.shape, "", object)
@@ -26,7 +37,7 @@ def _grid(cells: Any, rows: str, columns: str, cause: str) -> tuple[Any, Any, An
     window = cells["window_cycles"].to_numpy(float)
     share[at] = np.where(window > 0, 100 * idle / np.maximum(window, 1), np.nan)
     causes[at] = np.where(idle > 0, cause or cells["cause"].to_numpy(object), "")
-    return names, steps, share, causes
+    return _Grid(names, steps, share, causes, f"{cause or 'idle'} %")
 
 
 def _filled(values: Any) -> Any:
@@ -38,13 +49,15 @@ def _filled(values: Any) -> Any:
     return values[0] + step * np.arange(many) if many <= 4 * len(values) else values
 
 
-def _heat(share: Any, causes: Any, x: Any, y: Any, data: Any, title: str) -> go.Heatmap:
-    codes = np.vectorize(lambda name: CAUSE_CODE.get(name, ""), otypes=[object])(causes)
-    small = share.shape[1] <= LETTERS[0] and share.shape[0] <= LETTERS[1]
+def _heat(grid: _Grid, labels: Any, data: Any) -> go.Heatmap:
+    codes = np.vectorize(lambda name: CAUSE_CODE.get(name, ""), otypes=[object])(grid.causes)
+    small = len(grid.columns) <= LETTERS[0] and len(grid.rows) <= LETTERS[1]
     return go.Heatmap(
-        z=share, x=x, y=y, zmin=0, zmax=100, colorscale="Cividis", customdata=data,
+        z=grid.share, x=grid.columns, y=labels, zmin=0, zmax=100, colorscale="Cividis",
+        customdata=data,
         text=codes, texttemplate="%{text}" if small else None, textfont={"size": 9},
-        hovertext=causes, xgap=1, ygap=1, colorbar={"title": {"text": title, "side": "right"}},
+        hovertext=grid.causes, xgap=1, ygap=1,
+        colorbar={"title": {"text": grid.title, "side": "right"}},
         hovertemplate="%{y} · %{x:,} cycles: %{z:.1f} % idle, mostly %{hovertext}"
         "<br>click: timeline<extra></extra>",
     )  # fmt: skip
@@ -52,32 +65,31 @@ def _heat(share: Any, causes: Any, x: Any, y: Any, data: Any, title: str) -> go.
 
 def offset_map(cells: Any, simd: SimdCauses, folded: Fold, cause: str, dark: bool) -> go.Figure:
     """Iteration x offset of one SIMD (``by_offset``)."""
-    names, steps, share, causes = _grid(cells, "iteration", "offset", cause)
+    grid = _grid(cells, "iteration", "offset", cause)
     width = int(cells["width"].iloc[0])
-    start = folded.begin[names][:, None] + steps[None, :]
+    start = folded.begin[grid.rows][:, None] + grid.columns[None, :]
     se = np.full_like(start, simd.simd.se)
     data = np.dstack([start, start + width, se, np.full_like(start, simd.simd.dispatch)])
-    heat = _heat(share, causes, steps, names, data, f"{cause or 'idle'} %")
-    figure = go.Figure(heat)
+    figure = go.Figure(_heat(grid, grid.rows, data))
     figure.update_layout(
         xaxis_title=f"cycles since the iteration began (cells of {width})", yaxis_title="iteration"
     )
     figure.update_yaxes(autorange="reversed")
-    return finish(figure, dark, min(900, 170 + 22 * len(names)))
+    return finish(figure, dark, min(900, 170 + 22 * len(grid.rows)))
 
 
 def time_map(cells: Any, cause: str, dark: bool) -> go.Figure:
     """Time x SIMD (``by_time``) of one SE and dispatch."""
-    names, steps, share, causes = _grid(cells, "simd", "time", cause)
+    grid = _grid(cells, "simd", "time", cause)
     width = int(cells["width"].iloc[0])
-    start = np.broadcast_to(steps[None, :], share.shape)
-    place = [np.full(share.shape, int(cells[name].iloc[0])) for name in ("se", "dispatch")]
+    start = np.broadcast_to(grid.columns[None, :], grid.share.shape)
+    place = [np.full(start.shape, int(cells[name].iloc[0])) for name in ("se", "dispatch")]
     data = np.dstack([start, start + width, *place])
-    labels = [f"SIMD {name}" for name in names.tolist()]
-    figure = go.Figure(_heat(share, causes, steps, labels, data, f"{cause or 'idle'} %"))
+    labels = [f"SIMD {name}" for name in grid.rows.tolist()]
+    figure = go.Figure(_heat(grid, labels, data))
     figure.update_layout(xaxis_title=f"cycles (cells of {width})")
     figure.update_yaxes(autorange="reversed")
-    return finish(figure, dark, 150 + 36 * len(names))
+    return finish(figure, dark, 150 + 36 * len(grid.rows))
 
 
 def difference_map(base: Any, new: Any, dark: bool) -> go.Figure:

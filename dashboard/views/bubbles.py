@@ -6,6 +6,7 @@ from typing import Any
 
 from dash import html
 
+from dashboard.attributes import attributes
 from dashboard.figures.graph import graph
 from dashboard.figures.maps import offset_map, time_map
 from dashboard.palette import CAUSE_CODE
@@ -54,7 +55,7 @@ def render(service: Service, asked: Request) -> html.Div:
     ]  # fmt: skip
     if chosen is None:
         children.append(html.P("No SIMD with known matrix costs.", className="note empty"))
-        return page("Bubble map", children, command(service, key, "bubbles", window))
+        return page("Bubble map", children, command(service, [key], "bubbles", window))
     children.append(_filters(found.simds, chosen, asked))
     cause = asked.cause if asked.cause in CAUSES else ""
     cells = _of(service.by_offset(key, window), chosen)
@@ -89,24 +90,28 @@ def render(service: Service, asked: Request) -> html.Div:
         rows, sites = rows[rows["cause"] == cause], sites[sites["cause"] == cause]
     children += [
         html.H2("Causes of this SIMD's idle cycles"),
-        table("causes", _long(_of(result.totals, chosen)), _CAUSES, "causes", only=_name(chosen)),
+        table(
+            "causes", _long(_of(result.totals, chosen)), _CAUSES, csv="causes", only=_name(chosen)
+        ),
         html.H2("Bubbles of this SIMD, largest first"),
         table(
             "bubbles",
             rows.assign(row=rows.index),
             _ROWS,
-            "bubbles",
+            csv="bubbles",
             goto=_goto,
             limit=40,
             only=_name(chosen),
         ),
         _short(short),
         html.H2("Bubbles by place, all SIMDs"),
-        table("sites", sites, _SITES, "sites", limit=40),
+        table("sites", sites, _SITES, csv="sites", limit=40),
     ]
     view = chosen.simd
-    only = {"se": view.se, "dispatch": view.dispatch, "simd": view.simd} if asked.simd else {}
-    return page("Bubble map", children, command(service, key, "bubbles", window, **only))
+    only: dict[str, object] = (
+        {"se": view.se, "dispatch": view.dispatch, "simd": view.simd} if asked.simd else {}
+    )
+    return page("Bubble map", children, command(service, [key], "bubbles", window, **only))
 
 
 def _short(rows: Any) -> html.P:
@@ -124,7 +129,7 @@ def _name(simd: SimdCauses) -> str:
 
 def _chosen(simds: list[SimdCauses], asked: Request) -> SimdCauses | None:
     own = [simd for simd in simds if _name(simd) == asked.simd]
-    return (own or simds or [None])[0]
+    return next(iter(own or simds), None)
 
 
 def _of(table: Any, simd: SimdCauses, whole: bool = False) -> Any:
@@ -166,8 +171,12 @@ def _filters(simds: list[SimdCauses], chosen: SimdCauses | None, asked: Request)
     causes += [option(name, f"{CAUSE_CODE[name]} {name}", name == asked.cause) for name in CAUSES]
     return html.Div(
         [
-            html.Label(["SIMD ", html.Select(places, id="filter-simd", **{"data-state": "simd"})]),
-            html.Label(["cause ", html.Select(causes, id="filter-cause", **{"data-state": "c"})]),
+            _choice("SIMD", "filter-simd", places, "simd"),
+            _choice("cause", "filter-cause", causes, "c"),
         ],
         className="tools",
     )
+
+
+def _choice(text: str, name: str, options: list[html.Option], state: str) -> html.Label:
+    return html.Label([f"{text} ", html.Select(options, id=name, **attributes(data_state=state))])

@@ -6,6 +6,7 @@ from typing import Any
 
 from dash import html
 
+from dashboard.attributes import attributes
 from dashboard.figures.graph import graph
 from dashboard.figures.maps import difference_map
 from dashboard.service import Service
@@ -45,8 +46,8 @@ def render(service: Service, asked: Request) -> html.Div:
     """The page for two captures; raises NotComparable with the reason."""
     base, new, window = asked.capture, asked.new, asked.window
     if not new:
-        children = [html.P("Choose the capture to compare with.", className="note")]
-        return page("Compare", [*children, captures(service, asked)])
+        choose = html.P("Choose the capture to compare with.", className="note")
+        return page("Compare", [choose, captures(service, asked)])
     first, second = service.timeline(base), service.timeline(new)
     result = service.compare(base, new, window)
     rows = result.rows[result.rows["se"] < 0].copy()
@@ -64,12 +65,12 @@ def render(service: Service, asked: Request) -> html.Div:
         html.P(
             [f"quality: base {quality_of(first).verdict}, new {quality_of(second).verdict} ",
              html.Button("swap", title="Make the new one the base", id="swap",
-                         **{"data-open": base, "data-which": "swap"})],
+                         **attributes(data_open=base, data_which="swap"))],
             className="origin",
         ),
         notes(result.notes),
         html.H2("Differences: new − base, all SIMDs together"),
-        table("compare", rows, _ROWS, "compare"),
+        table("compare", rows, _ROWS, csv="compare"),
     ]  # fmt: skip
     if service.places(base) and service.places(new):
         children += [
@@ -78,12 +79,13 @@ def render(service: Service, asked: Request) -> html.Div:
             canvas(base, "a", tools=True, name=f"base: {first.capture}"),
             canvas(new, "b", tools=False, name=f"new: {second.capture}"),
         ]
-    maps = [service.by_offset(key, window) for key in (base, new)]
-    if all(len(each) for each in maps):
+    before, after = service.by_offset(base, window), service.by_offset(new, window)
+    if len(before) and len(after):
         children.append(html.H2("Bubble map, new − base: points of idle time"))
-        children.append(graph("difference", difference_map(*maps, asked.dark), asked.scale, told))
+        change = difference_map(before, after, asked.dark)
+        children.append(graph("difference", change, asked.scale, told))
     counts = result.bodies["change"].value_counts()
     changes = ", ".join(f"{counts[name]} {name}" for name in counts.index) or "none"
     children.append(html.H2(f"Changes of the loop body: {changes}"))
-    children.append(table("bodies", result.bodies, _BODIES, "bodies", limit=60))
-    return page("Compare", children, command(service, base, "compare", window, new))
+    children.append(table("bodies", result.bodies, _BODIES, csv="bodies", limit=60))
+    return page("Compare", children, command(service, [base, new], "compare", window))

@@ -7,6 +7,7 @@ from typing import Any
 import dash_ag_grid as dag
 from dash import html
 
+from dashboard.attributes import attributes
 from dashboard.service import Service
 from dashboard.views.parts import Request, command, notes, page, subtitle
 
@@ -56,13 +57,13 @@ def render(service: Service, asked: Request) -> html.Div:
              "style": {"boxShadow": "inset 3px 0 0 #0072b2"}},
         ]},
     )  # fmt: skip
-    children = [
+    children: list[Any] = [
         subtitle(timeline, window),
         notes(found.notes),
         html.P(
             ["Cycles, summed over all traced waves; bubble cycles over the window. "
              "Double-click a line for the timeline. ",
-             html.Button("only lines that ran", id="ran", **{"aria-pressed": "false"})],
+             html.Button("only lines that ran", id="ran", **attributes(aria_pressed="false"))],
             className="note",
         ),
         html.Div(
@@ -70,11 +71,11 @@ def render(service: Service, asked: Request) -> html.Div:
                               id="source")],
             className="split",
         ),
-        html.Div(html.Button("CSV", **{"data-csv": "hotspots"}), className="foot"),
+        html.Div(html.Button("CSV", **attributes(data_csv="hotspots")), className="foot"),
     ]  # fmt: skip
     if not rows:
         children[3] = html.P("No line of code is known.", className="note empty")
-    return page("ISA", children, command(service, key, "hotspots bubbles", window))
+    return page("ISA", children, command(service, [key], "hotspots bubbles", window))
 
 
 def records(service: Service, key: str, window: str) -> list[dict[str, Any]]:
@@ -87,13 +88,15 @@ def records(service: Service, key: str, window: str) -> list[dict[str, Any]]:
     total = max(int(found.rows["latency_cycles"].sum()), 1)
     rows = []
     for row, line in zip(found.rows.to_dict("records"), found.lines.row.tolist(), strict=True):
-        made = {name: _plain(row[name]) for name in _NUMBERS if name in row}
+        made: dict[str, Any] = {name: _plain(row[name]) for name in _NUMBERS if name in row}
         address = int(row["vaddr"])
         code = int(row["code_object"])
+        # Labels have an address, but never run.
+        label = str(row["instruction"]).startswith("; ")
         made |= {
             "address": f"0x{address:x}" if address >= 0 else "-",
-            "pc": f"{code}:0x{address:x}" if line_is_code(row, address) else "",
-            "label": str(row["instruction"]).startswith("; "),
+            "pc": f"{code}:0x{address:x}" if address >= 0 and not label else "",
+            "label": label,
             "instruction": row["instruction"], "source": row["source"] or "",
             "loop": marks.get(line, ""),
             "share": round(100 * int(row["latency_cycles"]) / total, 1),
@@ -101,11 +104,6 @@ def records(service: Service, key: str, window: str) -> list[dict[str, Any]]:
         }  # fmt: skip
         rows.append(made)
     return rows
-
-
-def line_is_code(row: dict[str, Any], address: int) -> bool:
-    """Whether a row is an instruction with an address (labels have one, but never run)."""
-    return address >= 0 and not str(row["instruction"]).startswith("; ")
 
 
 def _plain(value: Any) -> int | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dash import html
+from dash.development.base_component import Component
 
+from dashboard.attributes import attributes
 from dashboard.service import Service
 from dashboard.views.parts import Request, notes, page
 
@@ -21,17 +23,17 @@ def render(service: Service, asked: Request) -> html.Div:
     return page("Open", children, f"tracekit info {roots}")
 
 
-def captures(service: Service, asked: Request) -> html.Div | html.P:
+def captures(service: Service, asked: Request) -> Component:
     """The table of what can be opened or compared."""
     rows = []
     for entry in service.library.entries.values():
         size = f"{entry.bytes / 1e6:,.2f} MB" if entry.bytes else ""
         now = "base" if entry.key == asked.base else "new" if entry.key == asked.new else ""
         buttons = [
-            html.Button("open", **{"data-open": entry.key, "data-which": "a"}),
+            html.Button("open", **attributes(data_open=entry.key, data_which="a")),
             html.Button("compare with", disabled=not asked.base or entry.key == asked.base,
                         title="Compare it with the capture that is open",
-                        **{"data-open": entry.key, "data-which": "b"}),
+                        **attributes(data_open=entry.key, data_which="b")),
         ]  # fmt: skip
         rows.append(
             html.Tr(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dash import html
+from dash.development.base_component import Component
 
+from dashboard.attributes import attributes
 from dashboard.figures.bars import budget_bars, idle_bars
 from dashboard.figures.graph import graph
 from dashboard.service import Service
@@ -83,7 +85,7 @@ def render(service: Service, asked: Request) -> html.Div:
             )
         )
         children.append(_first(cost.simds, "the table"))
-    children.append(table("bounds", cost.simds, _BUDGET, "bounds"))
+    children.append(table("bounds", cost.simds, _BUDGET, csv="bounds"))
     children.append(_csv("budget", "CSV of the instruction classes"))
     children.append(html.H2("Why the matrix pipe is idle, share of the window's cycles"))
     if len(totals) and totals["matrix_idle_cycles"].any():
@@ -101,13 +103,13 @@ def render(service: Service, asked: Request) -> html.Div:
     children += [
         _csv("causes"),
         html.H2("Do the waves take turns?"),
-        table("overlap", turns.simds, _OVERLAP, "overlap"),
+        table("overlap", turns.simds, _OVERLAP, csv="overlap"),
         html.H2("Shader clock"),
-        table("clock", clock.rows, _CLOCK, "clock")
+        table("clock", clock.rows, _CLOCK, csv="clock")
         if len(clock.rows)
         else html.P("The trace has no two realtime points: no clock.", className="note empty"),
     ]
-    line = command(service, key, "check occupancy budget bubbles overlap clock", window)
+    line = command(service, [key], "check occupancy budget bubbles overlap clock", window)
     return page("Overview", children, line)
 
 
@@ -130,7 +132,7 @@ def verdict(found: Any) -> html.Div:
     )  # fmt: skip
 
 
-def tiles(rows: Any) -> html.Div:
+def tiles(rows: Any) -> Component:
     """One tile a SIMD: matrix and vector occupancy with window and denominator."""
     if not len(rows):
         return html.P("No traced wave: nothing to measure.", className="note empty")
@@ -183,4 +185,4 @@ def _bar(row: dict[str, Any], name: str) -> html.Div:
 
 
 def _csv(name: str, text: str = "CSV") -> html.Div:
-    return html.Div(html.Button(text, **{"data-csv": name}), className="foot")
+    return html.Div(html.Button(text, **attributes(data_csv=name)), className="foot")

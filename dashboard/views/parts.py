@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dash import html
+from dash.development.base_component import Component
 
+from dashboard.attributes import attributes
 from dashboard.service import Service
 from tracekit.analysis.model.window import DEFAULT
 from tracekit.commands.output import Column, origin
@@ -68,14 +71,14 @@ def _scale(text: str) -> float:
 
 def page(title: str, children: list[Any], command: str = "") -> html.Div:
     """A view with its heading and the command that prints the same numbers."""
-    return html.Div([html.H1(title), *children], className="view", **{"data-command": command})
+    return html.Div(
+        [html.H1(title), *children], className="view", **attributes(data_command=command)
+    )
 
 
-def command(
-    service: Service, key: str, names: str, window: str, other: str = "", **only: object
-) -> str:
-    """``tracekit NAME PATH --window W`` for each of ``names``; ``only``: filters (se=0, ...)."""
-    paths = [str(service.library.get(each).path) for each in (key, other) if each]
+def command(service: Service, keys: Sequence[str], names: str, window: str, **only: object) -> str:
+    """``tracekit NAME PATH... --window W`` for each of ``names``; ``only``: filters (se=0, ...)."""
+    paths = [str(service.library.get(key).path) for key in keys]
     line = " ".join(shlex.quote(path) for path in paths)
     options = service.command_options()
     options += "".join(f" --{name} {value}" for name, value in only.items())
@@ -113,22 +116,23 @@ def failure(message: str, asked: Request) -> html.Div:
             html.P(message, className="message"),
             html.P(
                 ["The other views may still work. ",
-                 html.Button("Open another capture", **{"data-tab": "open"})]
+                 html.Button("Open another capture", **attributes(data_tab="open"))]
             ),
         ],
-        className="view failure", role="alert", **{"data-view": asked.view, "data-command": ""},
+        className="view failure", role="alert", **attributes(data_view=asked.view, data_command=""),
     )  # fmt: skip
 
 
-def table(
+def table(  # noqa: PLR0913 - one argument a part of the table, named where given
     name: str,
     rows: Any,
     columns: dict[str, Column],
+    *,
     csv: str = "",
     goto: Any = None,
     limit: int = ROWS,
     only: str = "",
-) -> html.Div:
+) -> Component:
     """A table of a DataFrame; ``goto(row)`` gives "from,to,se,dispatch" for a button, or "".
 
     ``only``: "se,dispatch,simd" of which the CSV tells, all by default.
@@ -147,16 +151,20 @@ def table(
         ]
         where = goto(record) if goto else ""
         if goto:
-            button = html.Button("show", title="Show in the timeline", **{"data-goto": where})
+            button = html.Button(
+                "show", title="Show in the timeline", **attributes(data_goto=where)
+            )
             cells.append(html.Td(button if where else ""))
         body.append(html.Tr(cells))
     if goto:
         head.append(html.Th(""))
     more = f"{len(rows) - limit:,} more rows; the CSV has all." if len(rows) > limit else ""
-    foot = [html.Span(more, className="note")]
+    foot: list[Component] = [html.Span(more, className="note")]
     if csv:
         foot.append(
-            html.Button("CSV", title="Save the whole table", **{"data-csv": csv, "data-only": only})
+            html.Button(
+                "CSV", title="Save the whole table", **attributes(data_csv=csv, data_only=only)
+            )
         )
     return html.Div(
         [html.Div(html.Table([html.Thead(html.Tr(head)), html.Tbody(body)]), className="scroll"),

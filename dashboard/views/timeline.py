@@ -6,6 +6,7 @@ from typing import Any
 
 from dash import html
 
+from dashboard.attributes import attributes
 from dashboard.service import Service
 from dashboard.views.parts import NothingOpen, Request, command, page, subtitle
 from tracekit.analysis.occupancy import no_instructions
@@ -31,7 +32,7 @@ def render(service: Service, asked: Request) -> html.Div:
         name: value for name, value in (("se", asked.se), ("dispatch", asked.dispatch))
         if value.isdigit()
     }  # fmt: skip
-    line = command(service, asked.capture, "bubbles instructions", asked.window, **only)
+    line = command(service, [asked.capture], "bubbles instructions", asked.window, **only)
     return page("Timeline", children, line)
 
 
@@ -39,7 +40,7 @@ def details() -> html.Div:
     """Where the timeline tells about what was clicked."""
     return html.Div(
         "Click an instruction or a bubble. ? lists the keys.", id="detail", className="detail",
-        **{"aria-live": "polite"},
+        **attributes(aria_live="polite"),
     )  # fmt: skip
 
 
@@ -48,29 +49,32 @@ def canvas(key: str, part: str, tools: bool, name: str = "") -> html.Div:
     bar: list[Any] = [html.Strong(name, className="name")] if name else []
     if tools:
         bar += [
-            html.Select(className="place", **{"aria-label": "shader engine and dispatch"}),
+            html.Select(className="place", **attributes(aria_label="shader engine and dispatch")),
             html.Span(className="cu"),
         ]
         bar += [
-            html.Button(text, title=hint, **{"data-do": action}) for action, text, hint in _TOOLS
+            html.Button(text, title=hint, **attributes(data_do=action))
+            for action, text, hint in _TOOLS
         ]
         bar.append(html.Span(className="search-slot"))
         lanes = [html.Summary("lanes"), html.Div(className="groups")]
         bar.append(html.Details(lanes, className="menu"))
     bar.append(html.Span(className="status", role="status"))
-    label = "Timeline of waves and pipes; W A S D zoom and pan, N and P step through bubbles"
+    label = attributes(
+        aria_label="Timeline of waves and pipes; W A S D zoom and pan, N and P step through bubbles"
+    )
     return html.Div(
         [
             html.Div(bar, className="tools"),
-            html.Canvas(className="minimap", **{"aria-label": "Whole trace"}),
+            html.Canvas(className="minimap", **attributes(aria_label="Whole trace")),
             html.Div(
                 [
-                    html.Canvas(className="lanes", tabIndex=0, role="img", **{"aria-label": label}),
+                    html.Canvas(className="lanes", tabIndex=0, role="img", **label),
                     html.Div(className="tip", hidden=True),
                 ],
                 className="stage",
             ),
             html.Div(className="legend"),
         ],
-        className="timeline", **{"data-timeline": key, "data-part": part},
+        className="timeline", **attributes(data_timeline=key, data_part=part),
     )  # fmt: skip
