@@ -30,6 +30,25 @@ _KEYS = (
     ("Esc", "clear"), ("Shift+T", "dark or light"), ("?", "this list"),
 )  # fmt: skip
 
+#: Dash's page, and its language: without it a screen reader guesses.
+_INDEX = """<!DOCTYPE html>
+<html lang="en">
+    <head>
+        {%metas%}
+        <title>{%title%}</title>
+        {%favicon%}
+        {%css%}
+    </head>
+    <body>
+        {%app_entry%}
+        <footer>
+            {%config%}
+            {%scripts%}
+            {%renderer%}
+        </footer>
+    </body>
+</html>"""
+
 
 def create(
     roots: list[Path],
@@ -47,6 +66,7 @@ def create(
         "dashboard",
         title="tracekit",
         update_title="",
+        index_string=_INDEX,
         assets_folder=str(Path(__file__).parent / "assets"),
         serve_locally=True,
         suppress_callback_exceptions=True,
