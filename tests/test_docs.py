@@ -59,8 +59,9 @@ def serve(command):
     pytest.importorskip("dash", reason="dash is not installed: no dashboard")
     binary = str(Path(sys.executable).parent / "tracekit")
     server = subprocess.Popen(
-        [binary, *shlex.split(command)[1:]], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
+        [binary, *shlex.split(command)[1:]], cwd=ROOT, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
     try:
         address = server.stdout.readline().strip()
         assert address.startswith("http://127.0.0.1:")
@@ -68,9 +69,9 @@ def serve(command):
             assert b"tracekit" in answer.read()
     finally:
         server.send_signal(signal.SIGINT)
-        output, _ = server.communicate(timeout=60)
+        _, told = server.communicate(timeout=60)
     assert server.returncode == 0
-    assert "stopped" in output
+    assert told == "stopped\n"
 
 
 @pytest.mark.parametrize(("command", "output"), list(commands()))
