@@ -12,7 +12,7 @@ from dashboard.lanes import Lane
 
 #: Kinds of the palette are below this.
 KINDS = 32
-#: Intervals of a lane that are sent as they are: up to this many a pixel.
+#: Intervals of a lane that are sent as they are: up to this many times the pixels in view.
 PER_PIXEL = 1
 #: Intervals of a lane with texts, up to which the texts are sent.
 MOST_TEXTS = 2048
@@ -27,7 +27,7 @@ Columns = dict[str, NDArray[np.generic]]
 def cut(lane: Lane, first: int, last: int, pixels: int) -> Columns:
     """The intervals of ``lane`` that meet [first, last), reduced to what ``pixels`` show.
 
-    Where there are more than PER_PIXEL a pixel, those shorter than a pixel become one
+    Where they are more than PER_PIXEL times the pixels, those shorter than a pixel become one
     rectangle a pixel: of the kind that covers most of it, with ``fill`` / 255 the share of
     the pixel covered by intervals (their mean level, where the lane has levels); longer ones
     stay.  Times are relative to ``first``.
