@@ -18,6 +18,7 @@ from tracekit.analysis.model.markers import scopes
 from tracekit.analysis.model.simds import Simd, each_simd, matrix_use, vector_use
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing, Pipe
+from tracekit.isa.listing_costs import Costs
 from tracekit.tables.timeline import Timeline
 
 Array = NDArray[np.int64]
@@ -72,7 +73,7 @@ def waves_and_pipes(service: Service, key: str, place: Place) -> list[Lane]:
 
 def bubble_lanes(service: Service, key: str, place: Place, window: str) -> list[Lane]:
     """The lane of matrix-idle time by cause, one a SIMD, over ``window``."""
-    found, rows = service.causes(key, window), service.bubbles(key, window).rows
+    found, rows = service.analysis(key, window).causes, service.analysis(key, window).bubbles.rows
 
     def make(_: Timeline) -> list[Lane]:
         return [_bubbles(found, number, rows) for number, simd in enumerate(found.simds)
@@ -82,7 +83,7 @@ def bubble_lanes(service: Service, key: str, place: Place, window: str) -> list[
 
 
 def _lanes(timeline: Timeline, service: Service, key: str, place: Place) -> Iterator[Lane]:
-    kinds = row_kinds(timeline.listing)
+    kinds = row_kinds(timeline.listing, timeline.costs)
     marked = scopes(timeline)
     for simd in each_simd(timeline):
         if (simd.se, simd.dispatch) != place:
@@ -108,7 +109,7 @@ def _lanes(timeline: Timeline, service: Service, key: str, place: Place) -> Iter
             np.full(len(vector), Pipe.VECTOR), simd.row[vector], simd.rows[vector],
         )  # fmt: skip
     yield from _counters(timeline, place[0])
-    table = service.clock(key).intervals
+    table = service.whole(key).clock.intervals
     table = table[table["se"] == place[0]]
     if len(table):
         none = np.full(len(table), -1)
@@ -142,9 +143,9 @@ def _counters(timeline: Timeline, se: int) -> Iterator[Lane]:
             )  # fmt: skip
 
 
-def row_kinds(listing: Listing) -> NDArray[np.uint8]:
+def row_kinds(listing: Listing, costs: Costs) -> NDArray[np.uint8]:
     """Kind of each listing row, and of row -1 at the end."""
-    kinds = np.append(listing.pipe, palette.UNKNOWN).astype(np.uint8)
+    kinds = np.append(costs.pipe, palette.UNKNOWN).astype(np.uint8)
     texts = np.array([*listing.text, ""], dtype=object)
     inside = np.flatnonzero(kinds == Pipe.NONE)
     for row in inside.tolist():

@@ -41,7 +41,7 @@ def instruction(timeline: Timeline, index: int) -> dict[str, Any]:
     }
     row = found["row"]
     known = 0 <= row < len(listing)
-    cycles = int(listing.cycles[row]) if known else -1
+    cycles = int(timeline.costs.cycles[row]) if known else -1
     return found | {
         "text": listing.text[row] if known else "(no program counter)",
         "vaddr": int(listing.vaddr[row]) if known else -1,

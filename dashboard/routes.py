@@ -125,7 +125,7 @@ def _about(service: Service, key: str, place: Place) -> dict[str, object]:
     there = waves[(waves["se"] == place[0]) & (waves["dispatch"] == place[1])]
     return {
         "places": service.places(key), "looks": palette.looks(),
-        "mhz": service.clock(key).mhz, "cu": sorted(set(there["cu"].tolist())),
+        "mhz": service.whole(key).clock.mhz, "cu": sorted(set(there["cu"].tolist())),
         "waves": there[["simd", "slot", "wave", "begin", "end"]].to_numpy().tolist()[:4096],
     }  # fmt: skip
 
@@ -167,7 +167,7 @@ def _find(service: Service) -> Response:
 def _bubble(service: Service) -> Response:
     key = _text("capture")
     place = _place(service, key)
-    rows = service.bubbles(key, _text("window", DEFAULT)).rows
+    rows = service.analysis(key, _text("window", DEFAULT)).bubbles.rows
     if "index" in request.args:
         return _found(lambda: bubble(rows, _number("index")))
     return jsonify(next_bubble(rows, place, _cursor(_number("after"))))
@@ -182,7 +182,7 @@ def _iterations(service: Service) -> Response:
     return jsonify(
         {
             "starts": iteration_starts(
-                service.causes(key, _text("window", DEFAULT)), _place(service, key)
+                service.analysis(key, _text("window", DEFAULT)).causes, _place(service, key)
             )
         }
     )

@@ -14,19 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from dashboard.library import Library
-from tracekit.analysis.bubbles import Bubbles, bubbles
-from tracekit.analysis.budget import Budget, budget
-from tracekit.analysis.causes import Causes, causes
-from tracekit.analysis.checks.quality import quality
-from tracekit.analysis.clock import Clock, clock
-from tracekit.analysis.compare import Comparison, compare
-from tracekit.analysis.hotspots import Hotspots, hotspots
-from tracekit.analysis.maps import by_offset, by_time
-from tracekit.analysis.model.loops import Loops, loops
+from tracekit.analysis.analysis import Analysis
+from tracekit.analysis.compare import Comparison, compare_of
 from tracekit.analysis.model.window import check
-from tracekit.analysis.occupancy import Occupancy, occupancy
-from tracekit.analysis.overlap import Overlap, overlap
-from tracekit.capture.opening import open_all
+from tracekit.build import open_all
 from tracekit.errors import TracekitError
 from tracekit.tables.timeline import Timeline
 
@@ -36,6 +27,8 @@ T = TypeVar("T")
 KEPT = 4
 #: Results of analyses kept per timeline (windows come and go while one looks around).
 RESULTS = 64
+#: Windows whose answers are kept per timeline.
+WINDOWS = 8
 
 
 @dataclass
@@ -49,8 +42,14 @@ class Progress:
 
 @dataclass
 class _Loaded:
-    timeline: Timeline
+    whole: Analysis
+    analyses: OrderedDict[str, Analysis] = field(default_factory=OrderedDict)
     results: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
+
+    @property
+    def timeline(self) -> Timeline:
+        return self.whole.timeline
+
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
@@ -62,7 +61,7 @@ def _places(timeline: Timeline) -> list[tuple[int, int]]:
 class Service:
     """Timelines and analyses by the key of their capture (see ``Library``).
 
-    ``options`` are those of ``tracekit.capture.opening.open_all``; ``filters`` select a part
+    ``options`` are those of ``tracekit.build.open_all``; ``filters`` select a part
     (se, cu, ...) of every timeline.  All methods may be called from several threads.
     """
 
@@ -98,57 +97,35 @@ class Service:
         """The decoded capture; raises TracekitError (Refused for a key not on offer)."""
         return self._get(key).timeline
 
-    def occupancy(self, key: str, window: str) -> Occupancy:
-        return self._result(key, ("occupancy", window), lambda t: occupancy(t, window))
+    def analysis(self, key: str, window: str) -> Analysis:
+        """What can be asked of the capture in ``window``; UnknownWindow for one that is none."""
+        check(window)
+        loaded = self._get(key)
+        with loaded.lock:
+            if window not in loaded.analyses:
+                loaded.analyses[window] = loaded.whole.in_window(window)
+                while len(loaded.analyses) > WINDOWS:
+                    loaded.analyses.popitem(last=False)
+            loaded.analyses.move_to_end(window)
+            return loaded.analyses[window]
 
-    def loops(self, key: str) -> Loops:
-        return self._result(key, ("loops",), loops)
-
-    def causes(self, key: str, window: str) -> Causes:
-        return self._result(key, ("causes", window), lambda t: causes(t, window, self.loops(key)))
-
-    def bubbles(self, key: str, window: str) -> Bubbles:
-        return self._result(
-            key, ("bubbles", window), lambda t: bubbles(t, window, found=self.causes(key, window))
-        )
-
-    def budget(self, key: str, window: str) -> Budget:
-        return self._result(
-            key, ("budget", window), lambda t: budget(t, window, found=self.causes(key, window))
-        )
-
-    def overlap(self, key: str, window: str) -> Overlap:
-        return self._result(key, ("overlap", window), lambda t: overlap(t, window, self.loops(key)))
-
-    def by_offset(self, key: str, window: str) -> Any:
-        return self._result(
-            key, ("by_offset", window), lambda t: by_offset(self.causes(key, window))
-        )
-
-    def by_time(self, key: str, window: str) -> Any:
-        return self._result(key, ("by_time", window), lambda t: by_time(self.causes(key, window)))
+    def whole(self, key: str) -> Analysis:
+        """What can be asked of the capture where no window matters."""
+        return self._get(key).whole
 
     def places(self, key: str) -> list[tuple[int, int]]:
         """(se, dispatch) with traced instructions."""
         return self._result(key, ("places",), _places)
 
-    def clock(self, key: str) -> Clock:
-        return self._result(key, ("clock",), clock)
-
-    def hotspots(self, key: str) -> Hotspots:
-        return self._result(key, ("hotspots",), hotspots)
-
     def compare(self, base: str, new: str, window: str) -> Comparison:
-        other = self.timeline(new)
-        return self._result(base, ("compare", new, window), lambda t: compare(t, other, window))
+        one, other = self.analysis(base, window), self.analysis(new, window)
+        return self._result(base, ("compare", new, window), lambda _: compare_of(one, other))
 
     def cached(self, key: str, what: Any, make: Callable[[Timeline], T]) -> T:
         """``make(timeline)``, kept under ``what`` (for shapes of data that pages need)."""
         return self._result(key, what, make)
 
     def _result(self, key: str, what: Any, make: Callable[[Timeline], T]) -> T:
-        if len(what) > 1 and isinstance(what[-1], str):
-            check(what[-1])
         loaded = self._get(key)
         with loaded.lock:
             if what not in loaded.results:
@@ -176,7 +153,7 @@ class Service:
                 return made
             return self._loaded[key]
 
-    def _decode(self, key: str) -> Timeline:
+    def _decode(self, key: str) -> Analysis:
         entry = self.library.get(key)
         found = open_all([entry.path], **self.options)
         if len(found) > 1:
@@ -193,11 +170,7 @@ class Service:
         def advance(size: int) -> None:
             progress.done += size
 
-        capture.progress = advance
-        try:
-            whole = capture.timeline(self.timing, se=se)
-        finally:
-            capture.progress = None
-        whole.quality = quality(whole)
+        whole = Analysis(capture.timeline(self.timing, se=se, progress=advance))
+        part = whole.select(**self.filters)
         progress.ready = True
-        return whole.select(**self.filters)
+        return part

@@ -9,15 +9,15 @@ from dashboard.service import Service
 
 #: name -> table of (service, capture, window, other capture).
 TABLES: dict[str, Callable[[Service, str, str, str], Any]] = {
-    "occupancy": lambda s, key, window, _: s.occupancy(key, window).rows,
-    "budget": lambda s, key, window, _: s.budget(key, window).rows,
-    "bounds": lambda s, key, window, _: s.budget(key, window).simds,
-    "bubbles": lambda s, key, window, _: s.bubbles(key, window).rows,
-    "sites": lambda s, key, window, _: s.bubbles(key, window).sites,
-    "causes": lambda s, key, window, _: s.bubbles(key, window).totals,
-    "overlap": lambda s, key, window, _: s.overlap(key, window).rows,
-    "clock": lambda s, key, window, _: s.clock(key).rows,
-    "hotspots": lambda s, key, window, _: s.hotspots(key).rows,
+    "occupancy": lambda s, key, window, _: s.analysis(key, window).occupancy.rows,
+    "budget": lambda s, key, window, _: s.analysis(key, window).budget.rows,
+    "bounds": lambda s, key, window, _: s.analysis(key, window).budget.simds,
+    "bubbles": lambda s, key, window, _: s.analysis(key, window).bubbles.rows,
+    "sites": lambda s, key, window, _: s.analysis(key, window).bubbles.sites,
+    "causes": lambda s, key, window, _: s.analysis(key, window).bubbles.totals,
+    "overlap": lambda s, key, window, _: s.analysis(key, window).overlap.rows,
+    "clock": lambda s, key, window, _: s.whole(key).clock.rows,
+    "hotspots": lambda s, key, window, _: s.whole(key).hotspots.rows,
     "bodies": lambda s, key, window, other: s.compare(key, other, window).bodies,
     "compare": lambda s, key, window, other: s.compare(key, other, window).rows,
 }

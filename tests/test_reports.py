@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tracekit
+from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.counters import counters
 from tracekit.analysis.model.intervals import union
 from tracekit.analysis.model.simds import each_simd, matrix_use
@@ -39,7 +40,7 @@ def sample(tmp_path):
 def decoded(tmp_path):
     """The sample as a directory of AMD's schema."""
     folder = tmp_path / "decoded" / "ui_output_agent_1_dispatch_1"
-    rcv.write(tracekit.open(SAMPLE).timeline("amd"), folder)
+    rcv.write(Analysis(tracekit.open(SAMPLE).timeline("amd")), folder)
     return folder
 
 

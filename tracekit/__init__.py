@@ -14,8 +14,8 @@ __version__ = "0.1.0"
 __all__ = ["Capture", "FormatError", "Timeline", "TracekitError", "open"]
 
 if TYPE_CHECKING:
+    from tracekit.build import open_capture as open
     from tracekit.capture.capture import Capture
-    from tracekit.capture.opening import open_capture as open
     from tracekit.errors import FormatError, TracekitError
     from tracekit.tables.timeline import Timeline
 
@@ -24,7 +24,7 @@ _HOME = {
     "FormatError": ("tracekit.errors", "FormatError"),
     "Timeline": ("tracekit.tables.timeline", "Timeline"),
     "TracekitError": ("tracekit.errors", "TracekitError"),
-    "open": ("tracekit.capture.opening", "open_capture"),
+    "open": ("tracekit.build", "open_capture"),
 }
 
 

@@ -1,95 +1,213 @@
-"""Streams to tables: decode each SE, stitch, time, and lay the columns side by side."""
+"""Captures to timelines: the only place that knows both what lies on disk and the tables.
+
+Each stream is decoded once: its code-object ids choose what is disassembled, then the same
+raw facts are stitched, timed and laid out in columns.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
+from tracekit.capture.capture import Capture, Stream
+from tracekit.capture.disassembly import Disassembly, disassembly
+from tracekit.capture.opening import OpenOptions, PathLike, captures_of
+from tracekit.decoded.schema import read_decoded
+from tracekit.errors import TracekitError
+from tracekit.isa.listing_costs import Costs
 from tracekit.sqtt.decode import decode, release_memory
 from tracekit.sqtt.raw import RawStream
+from tracekit.sqtt.registers import LoadedObject, Registers, read_registers
 from tracekit.sqtt.side import wave_starts
-from tracekit.tables.columns import Columns, join
+from tracekit.tables.columns import join
 from tracekit.tables.listing_tables import ListingTables
-from tracekit.tables.states import exact_states
-from tracekit.tables.stream_tables import STREAM_END, StreamTables, stream_registers
-from tracekit.tables.timeline import COLUMNS, Timeline
+from tracekit.tables.parts import Parts
+from tracekit.tables.stream_tables import STREAM_END, StreamFacts, StreamTables
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.capture.capture import Capture, Stream
+#: Told the bytes of each stream that is in the tables.
+Progress = Callable[[int], None]
+#: A kernel that no symbol names: "code object / 0xentry".
+_NAMELESS = re.compile(r"\d+ / 0x[0-9a-f]+$")
 
 
-def assemble(
-    capture: Capture, timing: str = "exact", se: int | None = None, decoder: str | None = None
-) -> Timeline:
-    """The timeline of a capture with raw streams.
+@dataclass(frozen=True, eq=False)
+class OpenCapture(Capture):
+    """A capture that can be decoded; ``assumed_mfma_cycles``: see ``Timeline.with_costs``."""
 
-    ``timing``: "exact" or "amd"; ``se``: decode this shader engine only; ``decoder``:
-    "native" or "python" (default: native where it was built).
+    assumed_mfma_cycles: int | None = None
+
+    def timeline(
+        self,
+        timing: str = "exact",
+        *,
+        se: int | None = None,
+        decoder: str | None = None,
+        progress: Progress | None = None,
+    ) -> Timeline:
+        """Decode the capture into tables (``tracekit.tables.schema`` documents them).
+
+        ``timing``: "exact" or "amd"; ``se`` restricts the work to one shader engine;
+        ``decoder``: "native" or "python" (default: native where it was built);
+        ``progress`` is told the bytes of each stream done.  Raises ValueError for another
+        timing, TracekitError when nothing in the capture can be decoded.
+        """
+        if timing not in ("exact", "amd"):
+            raise ValueError(f"timing must be 'exact' or 'amd', not {timing!r}")
+        if self.streams:
+            streams = [s for s in self.streams if se is None or s.se == se]
+            made = _of_streams(self, timing, _decoded(streams, decoder), progress)
+            if len(streams) > 1:
+                release_memory()
+        elif self.decoded is not None:
+            made = _of_directory(self, timing, se)
+        else:
+            raise TracekitError(f"{self.path}: neither a stream (.att) nor decoded waves to read")
+        if self.assumed_mfma_cycles is None:
+            return made
+        return made.with_costs(assumed_mfma_cycles=self.assumed_mfma_cycles)
+
+
+def open_capture(
+    path: PathLike | Sequence[PathLike], **options: Unpack[OpenOptions]
+) -> OpenCapture:
+    """Open a capture: an ``.att`` stream, several, a directory or an archive of them.
+
+    A directory (or .zip, .tar, .tar.gz, .tar.zst) may hold streams, also further down as
+    rocprofv3 leaves them, or be a decoded ``ui_output_*`` directory; where both are there
+    the streams are decoded and the decoded files serve as listing.  Options: ``listing``:
+    paths of a code.json, a ui_output directory or an ELF code object, each optionally as
+    "ID=PATH"; ``load_base``: code object id -> address where it was loaded; ``arch``: used
+    when nothing in the capture tells it; ``source_root``: old -> new beginning of source
+    paths; ``assume_mfma_cycles``: cycles of MFMAs whose opcode is not known.
+
+    Raises TracekitError (FormatError) when there is nothing to read or more than one
+    capture (``open_all`` gives them all).
     """
-    streams = [s for s in capture.streams if se is None or s.se == se]
-    if capture.prepared is None or capture.code_objects:
-        # Which code objects are needed depends on the streams; a listing stays as it is.
-        capture.prepared = ListingTables.of(
-            capture.complete_listing(lambda: _objects_run(capture, streams, decoder))
-        )
-    tables = capture.prepared
-    parts: dict[str, list[Columns]] = {name: [] for name in COLUMNS}
-    notes = list(capture.notes)
-    for stream, raw in _decoded(streams, decoder):
-        StreamTables(capture, stream, raw, tables, timing, parts, notes).add()
-        if capture.progress is not None:
-            capture.progress(stream.size)
-    if len(streams) > 1:
-        release_memory()
-    return timeline_of(capture, timing, tables, parts, notes)
+    captures = open_all(path, **options)
+    if len(captures) > 1:
+        names = ", ".join(str(c.path) for c in captures[:8])
+        more = f" and {len(captures) - 8} more" if len(captures) > 8 else ""
+        raise TracekitError(f"{path}: holds {len(captures)} captures; name one of {names}{more}")
+    return captures[0]
 
 
-def timeline_of(
+def open_all(
+    path: PathLike | Sequence[PathLike], **options: Unpack[OpenOptions]
+) -> list[OpenCapture]:
+    """All captures of a path, in order of their folders; options as ``open_capture``.
+
+    Streams given one by one are one capture.  Raises TracekitError when there is none.
+    """
+    assumed = options.get("assume_mfma_cycles")
+    found = captures_of(path, **options)
+    return [
+        OpenCapture(**{f.name: getattr(each, f.name) for f in fields(each)},
+                    assumed_mfma_cycles=assumed)
+        for each in found
+    ]  # fmt: skip
+
+
+def _of_streams(
     capture: Capture,
     timing: str,
-    tables: ListingTables,
-    parts: dict[str, list[Columns]],
-    notes: list[str],
-    *,
-    decoded: bool = False,
+    raws: Iterator[tuple[Stream, RawStream]],
+    progress: Progress | None,
 ) -> Timeline:
-    """A timeline of the columns of all parts.
+    if capture.code_objects:
+        # Which of them are needed depends on the streams, so all are decoded before.
+        held = list(raws)
+        source = disassembly(capture, _objects_run(capture, held))
+        raws = (held.pop(0) for _ in range(len(held)))
+    else:
+        source = Disassembly(capture.listing)
+    tables, parts = ListingTables.of(source.listing), Parts()
+    for stream, raw in raws:
+        facts = StreamFacts(
+            stream.name, stream.se, stream.dispatch, stream.size,
+            stream.header.target_cu, stream.header.simd_mask,
+        )  # fmt: skip
+        registers = _registers(capture, raw)
+        parts.take(StreamTables(facts, raw, registers, tables, timing).parts())
+        if progress is not None:
+            progress(stream.size)
+    return _timeline(capture, timing, source, tables, parts)
+
+
+def _of_directory(capture: Capture, timing: str, se: int | None) -> Timeline:
+    assert capture.decoded is not None
+    source = disassembly(capture, ())
+    tables = ListingTables.of(source.listing)
+    read = read_decoded(capture.decoded, tables, timing, se)
+    return _timeline(
+        capture, timing, source, tables, read.parts,
+        decoded=True, listed_waves=read.listed_waves, missing_waves=read.missing_waves,
+    )  # fmt: skip
+
+
+def _timeline(
+    capture: Capture,
+    timing: str,
+    source: Disassembly,
+    tables: ListingTables,
+    parts: Parts,
+    **of_directory: int,
+) -> Timeline:
+    """A timeline of the pieces of all streams.
 
     States come with the parts where AMD's timing made them; in exact timing they follow
     from the rows.
     """
-    own_states = decoded or timing == "amd"
 
     def table(name: str) -> pd.DataFrame:
         return join(name, parts[name], tables.texts)
 
+    own_states = bool(of_directory) or timing == "amd"
     return Timeline(
         capture=capture.name,
         timing=timing,
         arch=capture.arch,
-        listing=tables.listing,
+        listing=source.listing,
+        costs=Costs.of(source.listing.text, capture.arch.name),
         waves=table("waves"),
         instructions=table("instructions"),
         occupancy=table("occupancy"),
         markers=table("markers"),
         counters=table("counters"),
         clock=table("clock"),
-        dispatches=table("dispatches"),
+        dispatches=_named(capture, table("dispatches")),
         streams=table("streams"),
-        _states=table("states") if own_states else None,
-        _make_states=exact_states,
-        counter_names=list(capture.counter_names),
-        notes=notes,
+        own_states=table("states") if own_states else None,
+        counter_names=capture.counter_names,
+        marker_names=source.marker_names,
+        decode_notes=(*capture.notes, *source.notes, *parts.notes),
         simulated=capture.simulated,
         synthetic=capture.synthetic,
-        decoded=decoded,
+        decoded=bool(of_directory),
+        listed_waves=of_directory.get("listed_waves", 0),
+        missing_waves=of_directory.get("missing_waves", 0),
     )
+
+
+def _named(capture: Capture, dispatches: pd.DataFrame) -> pd.DataFrame:
+    """Names from the profiler's tables for dispatches that no symbol names."""
+    if not capture.kernel_names or not len(dispatches):
+        return dispatches
+    pairs = zip(dispatches["dispatch"].tolist(), dispatches["kernel"].tolist(), strict=True)
+    names = [
+        capture.kernel_names.get(number, name) if _NAMELESS.match(name) else name
+        for number, name in pairs
+    ]
+    return dispatches.assign(kernel=names)
 
 
 def _decoded(streams: list[Stream], decoder: str | None) -> Iterator[tuple[Stream, RawStream]]:
@@ -116,11 +234,21 @@ def _decoded(streams: list[Stream], decoder: str | None) -> Iterator[tuple[Strea
             yield first, result.result()
 
 
-def _objects_run(capture: Capture, streams: list[Stream], decoder: str | None) -> set[int]:
+def _registers(capture: Capture, raw: RawStream) -> Registers:
+    """Register writes of a stream; the capture's load bases override its load records."""
+    registers = read_registers(raw)
+    for number, address in capture.load_bases.items():
+        size = capture.load_size(number)
+        known = [o for o in registers.objects if o.id != number]
+        registers.objects = [LoadedObject(number, address, size, True, 0), *known]
+    return registers
+
+
+def _objects_run(capture: Capture, raws: list[tuple[Stream, RawStream]]) -> set[int]:
     """Ids of the code objects that traced waves enter."""
     found: set[int] = set()
-    for _, raw in _decoded(streams, decoder):
-        registers = stream_registers(capture, raw)
+    for _, raw in raws:
+        registers = _registers(capture, raw)
         starts = wave_starts(raw, registers)
         at = starts.position(raw.waves["start_offset"])
         found.update(starts.code_object[at].tolist())

@@ -15,7 +15,7 @@ from dashboard.views.parts import Request, caption, command, notes, page, subtit
 from tracekit.analysis.bubbles import MINIMUM, SHORT
 from tracekit.analysis.causes import CAUSES, MEANINGS, SimdCauses
 from tracekit.analysis.model.iterations import fold
-from tracekit.commands.output import Column, number, percent
+from tracekit.present.cells import Column, number, percent
 
 
 def _address(value: Any) -> str:
@@ -48,7 +48,7 @@ def render(service: Service, asked: Request) -> html.Div:
     """The page for one capture, window, SIMD and cause."""
     key, window = asked.capture, asked.window
     timeline = service.timeline(key)
-    found, result = service.causes(key, window), service.bubbles(key, window)
+    found, result = service.analysis(key, window).causes, service.analysis(key, window).bubbles
     chosen = _chosen(found.simds, asked)
     children: list[Any] = [
         subtitle(timeline, window), notes(found.notes)
@@ -58,7 +58,7 @@ def render(service: Service, asked: Request) -> html.Div:
         return page("Bubble map", children, command(service, [key], "bubbles", window))
     children.append(_filters(found.simds, chosen, asked))
     cause = asked.cause if asked.cause in CAUSES else ""
-    cells = _of(service.by_offset(key, window), chosen)
+    cells = _of(service.analysis(key, window).by_offset, chosen)
     children.append(html.H2("Iteration × offset: what comes back every time is a vertical line"))
     if len(cells):
         folded = fold(chosen, found.loops)
@@ -73,7 +73,7 @@ def render(service: Service, asked: Request) -> html.Div:
     else:
         children.append(html.P("No loop runs on this SIMD in the window.", className="note empty"))
     children.append(html.H2("Time × SIMD"))
-    over_time = _of(service.by_time(key, window), chosen, whole=True)
+    over_time = _of(service.analysis(key, window).by_time, chosen, whole=True)
     if len(over_time):
         children.append(
             graph(

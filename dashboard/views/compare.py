@@ -13,8 +13,8 @@ from dashboard.service import Service
 from dashboard.views.opening import captures
 from dashboard.views.parts import Request, command, notes, page, table
 from dashboard.views.timeline import canvas, details
-from tracekit.analysis.checks.quality import quality_of
-from tracekit.commands.output import Column, origin
+from tracekit.present.cells import Column
+from tracekit.present.sentences import origin
 
 
 def _value(value: Any) -> str:
@@ -56,6 +56,7 @@ def render(service: Service, asked: Request) -> html.Div:
         "within noise" if within else "same" if difference == 0 else ""
         for within, difference in zip(rows["within_noise"], rows["difference"], strict=True)
     ]
+    verdicts = [service.whole(key).quality.verdict for key in (base, new)]
     told = (
         f"base: {first.capture}{origin(first)} · new: {second.capture}{origin(second)} · "
         f"window {window} of each · {second.shown_timing} timing · {second.arch}"
@@ -63,7 +64,7 @@ def render(service: Service, asked: Request) -> html.Div:
     children: list[Any] = [
         html.P(told, className="origin"),
         html.P(
-            [f"quality: base {quality_of(first).verdict}, new {quality_of(second).verdict} ",
+            [f"quality: base {verdicts[0]}, new {verdicts[1]} ",
              html.Button("swap", title="Make the new one the base", id="swap",
                          **attributes(data_open=base, data_which="swap"))],
             className="origin",
@@ -79,7 +80,10 @@ def render(service: Service, asked: Request) -> html.Div:
             canvas(base, "a", tools=True, name=f"base: {first.capture}"),
             canvas(new, "b", tools=False, name=f"new: {second.capture}"),
         ]
-    before, after = service.by_offset(base, window), service.by_offset(new, window)
+    before, after = (
+        service.analysis(base, window).by_offset,
+        service.analysis(new, window).by_offset,
+    )
     if len(before) and len(after):
         children.append(html.H2("Bubble map, new − base: points of idle time"))
         change = difference_map(before, after, asked.dark)

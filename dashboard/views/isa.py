@@ -32,7 +32,7 @@ _EDGE = {"top": "┌", "inside": "│", "bottom": "└"}
 def render(service: Service, asked: Request) -> html.Div:
     """The page for one capture; bubble cycles are those of the window."""
     key, window = asked.capture, asked.window
-    timeline, found = service.timeline(key), service.hotspots(key)
+    timeline, found = service.timeline(key), service.whole(key).hotspots
     rows, size = records(service, key, window), asked.scale
     columns: list[dict[str, Any]] = [
         {"field": "address", "headerName": "address", "width": 84 * size, "pinned": "left"},
@@ -80,9 +80,9 @@ def render(service: Service, asked: Request) -> html.Div:
 
 def records(service: Service, key: str, window: str) -> list[dict[str, Any]]:
     """Rows of the grid: the table of ``tracekit hotspots``, loops and bubbles beside it."""
-    found = service.hotspots(key)
+    found = service.whole(key).hotspots
     marks = _loops(service, key)
-    bubbles = service.bubbles(key, window).rows
+    bubbles = service.analysis(key, window).bubbles.rows
     wide = bubbles[bubbles["start"] >= 0]
     caused = wide.groupby(["after_code_object", "after_vaddr"])["cycles"].sum().to_dict()
     total = max(int(found.rows["latency_cycles"].sum()), 1)
@@ -114,7 +114,7 @@ def _plain(value: Any) -> int | None:
 
 def _loops(service: Service, key: str) -> dict[int, str]:
     """Listing row -> mark of the innermost loop that the row belongs to."""
-    found = service.loops(key)
+    found = service.whole(key).loops
     marks: dict[int, str] = {}
     dominant = set(found.dominant.values())
     widest = sorted(found.bodies.items(), key=lambda item: item[1][0] - item[1][1])

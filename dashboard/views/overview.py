@@ -12,8 +12,7 @@ from dashboard.figures.bars import budget_bars, idle_bars
 from dashboard.figures.graph import graph
 from dashboard.service import Service
 from dashboard.views.parts import Request, caption, command, notes, page, subtitle, table
-from tracekit.analysis.checks.quality import quality_of
-from tracekit.commands.output import Column, number, percent
+from tracekit.present.cells import Column, number, percent
 
 #: SIMDs in a figure at most.
 BARS = 16
@@ -62,13 +61,13 @@ def render(service: Service, asked: Request) -> html.Div:
     """The page for one capture and window."""
     key, window = asked.capture, asked.window
     timeline = service.timeline(key)
-    busy = service.occupancy(key, window)
-    cost, turns = service.budget(key, window), service.overlap(key, window)
-    totals = service.bubbles(key, window).totals
-    clock = service.clock(key)
+    busy = service.analysis(key, window).occupancy
+    cost, turns = service.analysis(key, window).budget, service.analysis(key, window).overlap
+    totals = service.analysis(key, window).bubbles.totals
+    clock = service.whole(key).clock
     children: list[Any] = [
         subtitle(timeline, window),
-        verdict(quality_of(timeline)),
+        verdict(service.whole(key).quality),
         notes(timeline.notes, busy.notes, cost.notes, turns.notes),
         html.H2("Occupancy: cycles in which a pipe executes, of the window's cycles"),
         tiles(busy.rows),

@@ -13,8 +13,9 @@ from dash.development.base_component import Component
 from dashboard.attributes import attributes
 from dashboard.service import Service
 from tracekit.analysis.model.window import DEFAULT
-from tracekit.commands.output import Column, origin
 from tracekit.errors import TracekitError
+from tracekit.present.cells import Column
+from tracekit.present.sentences import origin
 from tracekit.tables.timeline import Timeline
 
 #: Rows that a table of a page shows; the CSV has all.

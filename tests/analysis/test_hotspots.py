@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -73,7 +74,8 @@ def test_in_amd_timing_a_barrier_is_stall(capture):
 
 def test_unknown_costs_are_empty_not_zero(capture):
     timeline = planned.timeline(capture)
-    timeline.listing.cycles[:] = -1
+    unknown = replace(timeline.costs, cycles=np.full_like(timeline.costs.cycles, -1))
+    timeline = replace(timeline, costs=unknown)
     rows = hotspots(timeline).rows
     mfma = rows["instruction"].str.startswith("v_mfma")
     assert rows.loc[mfma, "matrix_cycles"].isna().all()

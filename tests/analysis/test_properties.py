@@ -90,7 +90,7 @@ def test_cycles_add_up_in_every_view(tmp_path, kernel, window):
         assert busy[f"{name}_occupancy"].between(0, 1).all()
     assert (busy["coissued_cycles"] <= busy["vector_busy_cycles"]).all()
     found = causes(timeline, window)
-    result = bubbles(timeline, window, found=found)
+    result = bubbles(timeline, window)
     assert result.rows["cycles"].sum() == busy["matrix_idle_cycles"].sum()
     assert (result.rows[list(CAUSE_COLUMNS)].sum(axis=1) == result.rows["cycles"]).all()
     assert by_time(found)["idle_cycles"].sum() == busy["matrix_idle_cycles"].sum()
@@ -118,15 +118,14 @@ def test_iterations_tile_the_loop(tmp_path, kernel):
 
 def numbers(timeline, shift=0):
     """Every result that must not depend on where time begins or how waves are listed."""
-    found = causes(timeline)
     rows = occupancy(timeline).rows
     rows[["start", "end"]] -= shift
-    wide = bubbles(timeline, found=found).rows
+    wide = bubbles(timeline).rows
     wide["start"] -= np.where(wide["start"] >= 0, shift, 0)
     return [
         rows.to_csv(),
         wide.to_csv(),
-        budget(timeline, found=found).rows.to_csv(),
+        budget(timeline).rows.to_csv(),
         overlap(timeline).rows.drop(columns=["start", "end"]).round(9).to_csv(),
         loops(timeline).rows.to_csv(),
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tracekit
-from tracekit.capture.opening import open_all
+from tracekit.build import open_all
 
 SAMPLE = Path(__file__).parents[2] / "traces" / "pingpong"
 

@@ -142,7 +142,7 @@ def test_counters_agree_with_decode_and_cost_tables(captures):
             for i, name in enumerate(names)
         }
         rows = timeline.instructions[timeline.instructions["se"] == se]
-        cycles = timeline.listing.cycles[rows["row"]]
-        mfma = timeline.listing.pipe[rows["row"]] == 1
+        cycles = timeline.costs.cycles[rows["row"]]
+        mfma = timeline.costs.pipe[rows["row"]] == 1
         assert sums["SQ_VALU_MFMA_BUSY_CYCLES"] == cycles[mfma].sum() == 1024
         assert sums["SQ_ACTIVE_INST_VALU"] == (rows["category"] == 6).sum() == 880

@@ -3,7 +3,7 @@
 import pytest
 
 import tracekit
-from tracekit.analysis.bubbles import CAUSE_COLUMNS, bubbles
+from tracekit.analysis.bubbles import CAUSE_COLUMNS, bubbles, bubbles_of
 from tracekit.analysis.budget import budget
 from tracekit.analysis.causes import causes
 from tracekit.analysis.compare import compare
@@ -45,7 +45,7 @@ def test_causes_sum_to_the_idle_time_and_views_agree(timeline, name, window):
     data = timeline(name)
     busy = occupancy(data, window).rows
     found = causes(data, window)
-    result = bubbles(data, window, found=found)
+    result = bubbles_of(data, found)
     assert result.totals["matrix_idle_cycles"].tolist() == busy["matrix_idle_cycles"].tolist()
     assert result.rows["cycles"].sum() == busy["matrix_idle_cycles"].sum()
     assert (result.rows[list(CAUSE_COLUMNS)].sum(axis=1) == result.rows["cycles"]).all()

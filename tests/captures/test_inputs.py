@@ -6,7 +6,7 @@ import pytest
 
 import tracekit
 from tracekit.analysis.occupancy import occupancy
-from tracekit.capture.opening import open_all
+from tracekit.build import open_all
 
 
 @pytest.mark.parametrize("which", ["before", "after"])

@@ -7,7 +7,7 @@ import pytest
 
 from tracekit.analysis.checks.quality import quality
 from tracekit.analysis.occupancy import occupancy
-from tracekit.capture.opening import open_all
+from tracekit.build import open_all
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import tracekit
+from tracekit.analysis.analysis import Analysis
 from tracekit.cli import main
 from tracekit.export import rcv
 
@@ -30,7 +31,7 @@ COMPLETE = {
 def test_raw_to_directory_and_back_is_identical(captures, name, tmp_path):
     timeline = tracekit.open(captures / name).timeline("amd")
     folder = tmp_path / f"ui_output_agent_1_dispatch_{RAW[name]}"
-    rcv.write(timeline, folder)
+    rcv.write(Analysis(timeline), folder)
     again = tracekit.open(folder).timeline("amd")
     assert len(timeline.occupancy) > 0
     for table in TABLES:
@@ -54,7 +55,7 @@ def compare(folder, files, skipped=()):
 
 def test_every_file_of_wave_gemm_equals_amds(captures):
     path = captures / "wave_gemm_bf16_gfx950"
-    files = dict(rcv.documents(tracekit.open(path).timeline("amd")))
+    files = dict(rcv.documents(Analysis(tracekit.open(path).timeline("amd"))))
     names, different = compare(directory(path), files)
     assert not different
     assert len(names) == 55
@@ -69,7 +70,7 @@ def test_a_complete_directory_is_written_again_as_it_was(captures, name):
     timeline = tracekit.open(path).timeline("amd")
     # Sources are not copied; kernels that code.json does not list have no address to keep.
     skipped = ["snapshots.json"] + ["occupancy.json"] * ("gfx942" in name)
-    names, different = compare(path, dict(rcv.documents(timeline)), skipped)
+    names, different = compare(path, dict(rcv.documents(Analysis(timeline))), skipped)
     assert len(timeline.instructions) == COMPLETE[name]
     assert not different
     assert "code.json" in names
@@ -120,5 +121,5 @@ def test_rocprofv2_has_lines_but_no_addresses(captures, capsys, tmp_path):
 
 def test_lines_are_written_in_the_order_and_with_the_counts_of_code_json(captures):
     path = directory(captures / "ui_missing_waves")
-    written = dict(rcv.documents(tracekit.open(path).timeline("amd")))
+    written = dict(rcv.documents(Analysis(tracekit.open(path).timeline("amd"))))
     assert written["code.json"] == json.loads((path / "code.json").read_text())

@@ -34,8 +34,7 @@ def work(quiet=False):
     with progress.Progress(capture, None, quiet) as shown:
         if shown.wanted:
             shown.timer.join()  # the bar stands before the work begins
-        capture.timeline()
-    assert capture.progress is None
+        capture.timeline(progress=shown.advance)
     return shown
 
 

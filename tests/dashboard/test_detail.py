@@ -87,11 +87,11 @@ def test_the_answer_reads_back(service):
 @pytest.mark.parametrize("window", ["steady", "span"])
 def test_lanes_hold_the_cycles_of_the_analyses(service, window):
     place = service.places(KEY)[0]
-    totals = service.bubbles(KEY, window).totals
+    totals = service.analysis(KEY, window).bubbles.totals
     lanes = bubble_lanes(service, KEY, place, window)
     idle = [int((each.end - each.start).sum()) for each in lanes]
     assert idle == totals["matrix_idle_cycles"].tolist()
-    rows = service.occupancy(KEY, "span").rows
+    rows = service.analysis(KEY, "span").occupancy.rows
     matrix = [x for x in waves_and_pipes(service, KEY, place) if x.group == "matrix"]
     assert [int((x.end - x.start).sum()) for x in matrix] == pytest.approx(
         rows["matrix_busy_cycles"].tolist(), abs=64

@@ -13,7 +13,7 @@ from dashboard.views.bubbles import _ROWS as _BUBBLES
 from dashboard.views.compare import _BODIES, _ROWS
 from dashboard.views.parts import Request
 from tracekit.cli import tracekit
-from tracekit.commands.output import number, percent
+from tracekit.present.cells import number, percent
 
 WINDOWS = ["steady", "span", "20%:60%"]
 SAMPLE = "lockstep"

@@ -90,7 +90,7 @@ def test_a_range_becomes_the_window(page, address):
 
 def test_a_bubble_is_told_and_stepped_through(page, address, service):
     go(page, address, view="timeline", a="0/lockstep")
-    rows = service.bubbles("0/lockstep", "steady").rows
+    rows = service.analysis("0/lockstep", "steady").bubbles.rows
     first = rows[rows["start"] >= 0].sort_values("start").iloc[0]
     page.keyboard.press("n")
     wait(page, "document.querySelector('#detail').innerText.includes('bubble:')")
@@ -100,7 +100,7 @@ def test_a_bubble_is_told_and_stepped_through(page, address, service):
 
 
 def test_a_clicked_bubble_is_told(page, address, service):
-    rows = service.bubbles("0/lockstep", "steady").rows
+    rows = service.analysis("0/lockstep", "steady").bubbles.rows
     start, cycles = rows[rows["start"] >= 0].iloc[0][["start", "cycles"]]
     go(page, address, view="timeline", a="0/lockstep", t=f"{start - 300},{start + cycles + 300}")
     page.wait_for_timeout(300)

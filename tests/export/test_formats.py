@@ -6,6 +6,7 @@ import re
 import pytest
 
 import tracekit
+from tracekit.analysis.analysis import Analysis
 from tracekit.cli import main
 from tracekit.export import FORMATS, html, parquet, speedscope
 from traces import generate
@@ -19,7 +20,7 @@ def timeline():
 def test_parquet_gives_back_every_table(timeline, tmp_path):
     pandas = pytest.importorskip("pandas")
     schema = pytest.importorskip("pyarrow.parquet")
-    parquet.write(timeline, tmp_path / "out")
+    parquet.write(Analysis(timeline), tmp_path / "out")
     for name in ("waves", "instructions", "occupancy", "states", "streams"):
         file = tmp_path / "out" / f"{name}.parquet"
         table = pandas.read_parquet(file)
@@ -36,7 +37,7 @@ def test_parquet_gives_back_every_table(timeline, tmp_path):
 
 
 def test_speedscope_events_are_balanced_and_never_go_back(timeline):
-    found = speedscope.document(timeline)
+    found = speedscope.document(Analysis(timeline))
     frames = found["shared"]["frames"]
     hotspots, *waves = found["profiles"]
     assert len(waves) == len(timeline.waves)
@@ -59,7 +60,7 @@ def test_speedscope_events_are_balanced_and_never_go_back(timeline):
 
 def test_the_report_is_one_page_that_asks_for_nothing(timeline):
     pytest.importorskip("plotly")
-    page = html.document(timeline)
+    page = html.document(Analysis(timeline))
     own = re.sub(r"<script[^>]*>.*?</script>", "", page, flags=re.DOTALL)
     assert not re.search(r"(src|href)=", own)
     assert "matrix_bound" in own

@@ -3,6 +3,7 @@
 import pytest
 
 import tracekit
+from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.bubbles import bubbles
 from tracekit.export import pftrace
 from tracekit.export.pftrace import varint
@@ -19,7 +20,7 @@ def timeline():
 @pytest.fixture(scope="module")
 def trace(timeline, tmp_path_factory):
     path = tmp_path_factory.mktemp("out") / "lockstep.pftrace"
-    pftrace.write(timeline, path)
+    pftrace.write(Analysis(timeline), path)
     found = trace_pb2.Trace()
     found.ParseFromString(path.read_bytes())
     return found
@@ -114,7 +115,7 @@ def test_counters_become_counter_tracks(tmp_path):
         after_waves=lambda writer: writer.perf(8000, 1, 0, [500, 0, 3, 1]),
     )  # fmt: skip
     out = tmp_path / "out.pftrace"
-    pftrace.write(planned.timeline(path), out)
+    pftrace.write(Analysis(planned.timeline(path)), out)
     trace = trace_pb2.Trace()
     trace.ParseFromString(out.read_bytes())
     values = [p.track_event.counter_value for p in trace.packet

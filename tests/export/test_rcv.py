@@ -1,12 +1,13 @@
 """The directory for ROCprof Compute Viewer: schema, wait rows, states, what is refused."""
 
 import json
-from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import tracekit
+from tracekit.analysis.analysis import Analysis
 from tracekit.cli import main
 from tracekit.export import rcv
 from tracekit.export.rcv_waves import wave_files
@@ -29,14 +30,14 @@ def timeline():
 
 @pytest.fixture(scope="module")
 def files(timeline):
-    return dict(rcv.documents(timeline))
+    return dict(rcv.documents(Analysis(timeline)))
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_is_written_reads_back_identically(name, tmp_path):
     timeline = tracekit.open(ROOT / name).timeline("amd")
     path = tmp_path / "ui_output_agent_1_dispatch_1"
-    rcv.write(timeline, path)
+    rcv.write(Analysis(timeline), path)
     again = tracekit.open(path).timeline("amd")
     for table in TABLES:
         ours, theirs = getattr(timeline, table), getattr(again, table)
@@ -45,7 +46,7 @@ def test_what_is_written_reads_back_identically(name, tmp_path):
             assert ours[column].astype(str).tolist() == theirs[column].astype(str).tolist(), column
     assert again.simulated == timeline.simulated
     assert again.synthetic == timeline.synthetic
-    assert dict(rcv.documents(again)) == dict(rcv.documents(timeline))
+    assert dict(rcv.documents(Analysis(again))) == dict(rcv.documents(Analysis(timeline)))
 
 
 def test_wave_files_have_the_fields_of_the_schema(timeline, files):
@@ -83,29 +84,23 @@ def test_a_kernel_has_its_name_where_the_entry_is_the_symbol(files):
 
 
 def test_a_kernel_is_named_by_its_entry_where_a_symbol_is_not_there(timeline):
-    moved = timeline.select()
-    moved.occupancy = timeline.occupancy.assign(entry=generate.ENTRY + 0x100)
-    names = dict(rcv.documents(moved))["occupancy.json"]["dispatches"]
+    late = timeline.occupancy.assign(entry=generate.ENTRY + 0x100)
+    moved = replace(timeline, occupancy=late)
+    names = dict(rcv.documents(Analysis(moved)))["occupancy.json"]["dispatches"]
     assert names["1"] == "1 / 0x1800"
 
 
 def test_a_name_that_two_kernels_bear_is_not_used(timeline):
-    twice = timeline.select()
-    twice.listing = replace_symbols(timeline.listing, Symbol(7, 0x40, "pingpong"))
-    names = dict(rcv.documents(twice))["occupancy.json"]["dispatches"]
+    symbols = [*timeline.listing.symbols, Symbol(7, 0x40, "pingpong")]
+    twice = replace(timeline, listing=replace(timeline.listing, symbols=symbols))
+    names = dict(rcv.documents(Analysis(twice)))["occupancy.json"]["dispatches"]
     assert names["1"] == f"1 / {generate.ENTRY:#x}"
-
-
-def replace_symbols(listing, *more):
-    changed = copy(listing)
-    changed.symbols = [*listing.symbols, *more]
-    return changed
 
 
 def test_a_kernel_without_traced_instructions_keeps_name_and_entry(timeline, tmp_path):
     part = timeline.select(simd=77)
-    part.occupancy, part.streams = timeline.occupancy, timeline.streams
-    rcv.write(part, tmp_path / "out")
+    part = replace(part, occupancy=timeline.occupancy, streams=timeline.streams)
+    rcv.write(Analysis(part), tmp_path / "out")
     assert [row[0] for row in json.loads((tmp_path / "out/code.json").read_text())["code"]] == [
         "; pingpong"
     ]
@@ -170,7 +165,7 @@ def test_an_instruction_without_a_place_produces_nothing():
 def test_exact_timing_is_refused_and_the_command_takes_amd(tmp_path):
     exact = tracekit.open(ROOT / "pingpong").timeline()
     with pytest.raises(tracekit.TracekitError, match="--timing amd"):
-        rcv.write(exact, tmp_path / "out")
+        rcv.write(Analysis(exact), tmp_path / "out")
     assert not (tmp_path / "out").exists()
     command = ["export", str(ROOT / "pingpong"), "--format", "rcv", "-o", str(tmp_path / "out")]
     assert main(command) == 0
@@ -180,18 +175,18 @@ def test_exact_timing_is_refused_and_the_command_takes_amd(tmp_path):
 def test_waves_of_two_streams_of_one_engine_are_refused(timeline):
     import pandas as pd
 
-    twice = timeline.select()
-    twice.waves = pd.concat([timeline.waves, timeline.waves], ignore_index=True)
+    waves = pd.concat([timeline.waves, timeline.waves], ignore_index=True)
+    twice = replace(timeline, waves=waves)
     with pytest.raises(tracekit.TracekitError, match="--dispatch"):
         list(wave_files(twice, np.zeros(len(timeline.listing) + 1, np.int64)))
 
 
 def test_code_without_addresses_is_refused(timeline):
-    part = timeline.select()
-    part.listing = Listing.build(0, -1, ["s_nop 0", "s_endpgm"])
-    part.instructions = timeline.instructions.assign(row=0)
+    nowhere = Listing.build(0, -1, ["s_nop 0", "s_endpgm"])
+    rows = timeline.instructions.assign(row=0)
+    part = replace(timeline, listing=nowhere, instructions=rows).with_costs()
     with pytest.raises(tracekit.TracekitError, match="rocprofv2"):
-        list(rcv.documents(part))
+        list(rcv.documents(Analysis(part)))
 
 
 def test_nothing_is_overwritten_unless_forced_and_then_no_old_wave_stays(tmp_path, capsys):

@@ -60,19 +60,15 @@ class Bubbles:
     notes: list[str] = field(default_factory=list)
 
 
-def bubbles(
-    timeline: Timeline,
-    window: str = DEFAULT,
-    minimum: int = MINIMUM,
-    found: Causes | None = None,
-) -> Bubbles:
-    """Bubbles of every SIMD over ``window`` of at least ``minimum`` cycles.
+def bubbles(timeline: Timeline, window: str = DEFAULT, minimum: int = MINIMUM) -> Bubbles:
+    """Bubbles of every SIMD over ``window`` of at least ``minimum`` cycles."""
+    return bubbles_of(timeline, causes(timeline, window), minimum)
 
-    ``found`` saves computing ``causes(timeline, window)`` again.
-    """
+
+def bubbles_of(timeline: Timeline, found: Causes, minimum: int = MINIMUM) -> Bubbles:
+    """``bubbles`` from the causes of the timeline in a window."""
     import pandas as pd
 
-    found = causes(timeline, window) if found is None else found
     parts = [_rows(timeline, simd, fold(simd, found.loops), minimum) for simd in found.simds]
     rows = (
         pd.concat(parts, ignore_index=True)[list(COLUMNS)]

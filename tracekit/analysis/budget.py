@@ -55,10 +55,7 @@ class Budget:
 
 
 def budget(
-    timeline: Timeline,
-    window: str = DEFAULT,
-    rates: Mapping[str, int] | None = None,
-    found: Causes | None = None,
+    timeline: Timeline, window: str = DEFAULT, rates: Mapping[str, int] | None = None
 ) -> Budget:
     """The budget of an iteration of the dominant loop, and what bounds it.
 
@@ -67,15 +64,19 @@ def budget(
     possible occupancy or more it is the bound's (matrix_bound or vector_bound); below,
     what most idle cycles have as cause: vector_bound, barrier_bound or latency_bound.
     """
+    return budget_of(timeline, causes(timeline, window), rates)
+
+
+def budget_of(timeline: Timeline, found: Causes, rates: Mapping[str, int] | None = None) -> Budget:
+    """``budget`` from the causes of the timeline in a window."""
     import pandas as pd
 
-    found = causes(timeline, window) if found is None else found
-    table = parts(timeline.listing, timeline.arch.name, rates)
+    table = parts(timeline.listing, timeline.costs, rates)
     rows = _rows(timeline, found.loops, table)
     notes = list(found.notes)
     if len(timeline.instructions) and not found.loops.dominant:
         notes.append("no loop: a whole wave counts as one iteration")
-    if (table["mfma"][:-1] & (timeline.listing.cycles < 0)).any():
+    if (table["mfma"][:-1] & (timeline.costs.cycles < 0)).any():
         notes.append("an MFMA of unknown cost counts 0 matrix cycles")
     tail = int(table["tail"].max()) if len(table["tail"]) else 0
     simds = pd.DataFrame([_simd(simd, rows, tail) for simd in found.simds])

@@ -87,16 +87,21 @@ class Causes:
     notes: list[str] = field(default_factory=list)
 
 
-def causes(timeline: Timeline, window: str = DEFAULT, found: Loops | None = None) -> Causes:
+def causes(timeline: Timeline, window: str = DEFAULT) -> Causes:
     """The cause of every matrix-idle cycle in ``window``.
 
     SIMDs on which an MFMA of unknown cost ran have no entry (their idle time is unknown).
     """
-    windows = Windows(timeline, window, found)
+    return causes_in(Windows(timeline, window))
+
+
+def causes_in(windows: Windows) -> Causes:
+    """``causes`` of the timeline and in the window of ``windows``."""
+    timeline = windows.timeline
     result = Causes([], windows.loops)
-    table = codes(timeline.listing)
+    table = codes(timeline.listing, timeline.costs)
     blocks = _Blocks(timeline)
-    ran = bool((timeline.listing.pipe == Pipe.MATRIX).any())
+    ran = bool((timeline.costs.pipe == Pipe.MATRIX).any())
     executed = False
     for simd in each_simd(timeline):
         executed |= bool((simd.pipe == Pipe.MATRIX).any())
@@ -137,10 +142,10 @@ class _Blocks:
     """Cycles that each listing row, as an MFMA, keeps VALU and packed F32 out."""
 
     def __init__(self, timeline: Timeline) -> None:
-        listing = timeline.listing
+        listing, costs = timeline.listing, timeline.costs
         self.valu, self.packed, self.before = (np.zeros(len(listing) + 1, np.int64) for _ in "vpb")
-        for row in np.flatnonzero((listing.pipe == Pipe.MATRIX) & (listing.cycles > 0)).tolist():
-            rule = blocking(timeline.arch.name, listing.text[row], int(listing.cycles[row]))
+        for row in np.flatnonzero((costs.pipe == Pipe.MATRIX) & (costs.cycles > 0)).tolist():
+            rule = blocking(timeline.arch.name, listing.text[row], int(costs.cycles[row]))
             self.valu[row], self.packed[row], self.before[row] = rule
 
 

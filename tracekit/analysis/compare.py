@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.budget import budget
-from tracekit.analysis.causes import CAUSES, Causes, causes
+from tracekit.analysis.analysis import Analysis
+from tracekit.analysis.causes import CAUSES, Causes
 from tracekit.analysis.model import bootstrap
 from tracekit.analysis.model.bodies import body, differences
 from tracekit.analysis.model.turns import SHARES, Turns, joined, turns
@@ -93,14 +93,20 @@ def compare(base: Timeline, new: Timeline, window: str = DEFAULT) -> Comparison:
     The budget of an iteration follows from the code and has no noise.  Raises NotComparable
     for known and different architectures, or where nothing can be compared.
     """
+    return compare_of(Analysis(base, window), Analysis(new, window))
+
+
+def compare_of(one: Analysis, other: Analysis) -> Comparison:
+    """``compare`` of two analyses, each in its window."""
     import pandas as pd
 
+    base, new = one.timeline, other.timeline
     if not base.arch.assumed and not new.arch.assumed and base.arch.name != new.arch.name:
         raise NotComparable(
             f"{base.capture} is {base.arch.name} ({base.arch.source}), {new.capture} is "
             f"{new.arch.name} ({new.arch.source}): cycles of different chips do not compare"
         )
-    found = [causes(timeline, window) for timeline in (base, new)]
+    found = [one.causes, other.causes]
     cut = [_cut(each) for each in found]
     for timeline, part in zip((base, new), cut, strict=True):
         if not part:
@@ -112,8 +118,7 @@ def compare(base: Timeline, new: Timeline, window: str = DEFAULT) -> Comparison:
         for row in _rows(key, cut[0][key], cut[1][key])
     ]  # fmt: skip
     rows += _rows((-1, -1), *(joined(list(part.values())) for part in cut))
-    budgets = [budget(t, window, found=f) for t, f in zip((base, new), found, strict=True)]
-    rows += _budgets(budgets[0].rows, budgets[1].rows)
+    rows += _budgets(one.budget.rows, other.budget.rows)
     table = pd.DataFrame(rows)
     table["base"], table["new"] = base.capture, new.capture
     notes = [

@@ -76,14 +76,14 @@ def counters(timeline: Timeline, names: Sequence[str] = ()) -> pd.DataFrame:
 
 def _decoded(timeline: Timeline) -> dict[tuple[int, int], dict[str, int | None]]:
     """Per traced (se, cu): what each known counter should have counted."""
-    table, listing = timeline.instructions, timeline.listing
+    table, listing, costs = timeline.instructions, timeline.listing, timeline.costs
     if not len(table):
         return {}
     place = table["se"].to_numpy().astype(np.int64) << 8 | table["cu"].to_numpy()
     category = table["category"].to_numpy()
     row = table["row"].to_numpy()
-    matrix = np.append(listing.pipe == Pipe.MATRIX, False)[row]
-    cycles: NDArray[np.int64] = np.append(listing.cycles.astype(np.int64), 0)[row]
+    matrix = np.append(costs.pipe == Pipe.MATRIX, False)[row]
+    cycles: NDArray[np.int64] = np.append(costs.cycles.astype(np.int64), 0)[row]
     found: dict[tuple[int, int], dict[str, int | None]] = {}
     for key in np.unique(place).tolist():
         own = place == key

@@ -11,6 +11,7 @@ from tracekit.analysis.model.code import CodeLines, code_lines
 from tracekit.analysis.model.line_sums import Sums, line_sums, listed_sums
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing, Pipe
+from tracekit.isa.listing_costs import Costs
 from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -57,13 +58,13 @@ def hotspots(timeline: Timeline) -> Hotspots:
     counted = len(timeline.instructions) > 0
     sums = line_sums(timeline) if counted else listed_sums(timeline.listing)
     lines = code_lines(timeline.listing, sums.hits)
-    return Hotspots(_table(timeline.listing, lines, sums), lines, counted, _notes(timeline, sums))
+    return Hotspots(_table(timeline, lines, sums), lines, counted, _notes(timeline, sums))
 
 
-def _table(listing: Listing, lines: CodeLines, sums: Sums) -> pd.DataFrame:
+def _table(timeline: Timeline, lines: CodeLines, sums: Sums) -> pd.DataFrame:
     import pandas as pd
 
-    label, row = lines.row < 0, lines.row
+    listing, label, row = timeline.listing, lines.row < 0, lines.row
     labels = [lines.symbols[i] for i in lines.symbol[label].tolist()]
 
     def merged(of_label: list[Any], of_row: Any) -> list[Any]:
@@ -79,7 +80,7 @@ def _table(listing: Listing, lines: CodeLines, sums: Sums) -> pd.DataFrame:
         "stall_cycles": sums.stall,
         "idle_cycles": sums.idle,
         "source": merged([s.demangled for s in labels], listing.source),
-    } | _own(listing, sums)
+    } | _own(listing, timeline.costs, sums)
     for name, values in columns.items():
         if isinstance(values, np.ndarray):
             picked = pd.Series(np.append(values, 0)[row], dtype="Int64")
@@ -87,13 +88,13 @@ def _table(listing: Listing, lines: CodeLines, sums: Sums) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _own(listing: Listing, sums: Sums) -> dict[str, object]:
+def _own(listing: Listing, costs: Costs, sums: Sums) -> dict[str, object]:
     """OWN per listing row, -1 where unknown."""
-    cycles, text = listing.cycles.astype(np.int64), listing.text
+    cycles, text = costs.cycles.astype(np.int64), listing.text
     found: dict[str, object] = {}
     for name, pipe in (("matrix_cycles", Pipe.MATRIX), ("vector_cycles", Pipe.VECTOR)):
         busy = np.where(cycles >= 0, np.maximum(sums.hits, 0) * cycles, -1)
-        found[name] = np.where(listing.pipe == pipe, busy, 0)
+        found[name] = np.where(costs.pipe == pipe, busy, 0)
     parts = {
         "refused_cycles": ~np.isin(listing.expect, (Expect.IMMED, Expect.BARRIER, Expect.SKIP)),
         "nop_cycles": np.array([t.startswith("s_nop") for t in text], bool),

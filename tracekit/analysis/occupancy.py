@@ -54,11 +54,16 @@ def occupancy(timeline: Timeline, window: str = DEFAULT) -> Occupancy:
     Occupancies are fractions of ``window_cycles``.  Matrix columns are null where the cost
     of an executed MFMA is unknown (no listing, or an opcode that no table has).
     """
+    return occupancy_in(Windows(timeline, window))
+
+
+def occupancy_in(windows: Windows) -> Occupancy:
+    """``occupancy`` of the timeline and in the window of ``windows``."""
     import pandas as pd
 
+    timeline = windows.timeline
     rows: list[dict[str, object]] = []
     window_notes: dict[str, None] = {}
-    windows = Windows(timeline, window)
     for simd in each_simd(timeline):
         chosen = windows.of(simd)
         if chosen.note:
@@ -151,8 +156,8 @@ def _notes(timeline: Timeline, table: pd.DataFrame) -> list[str]:
 
 def _no_mfma(timeline: Timeline) -> str:
     """Why the matrix pipe did nothing in the window."""
-    listing, row = timeline.listing, timeline.instructions["row"].to_numpy()
-    matrix = listing.pipe == Pipe.MATRIX
+    row = timeline.instructions["row"].to_numpy()
+    matrix = timeline.costs.pipe == Pipe.MATRIX
     executed = int(matrix[row[row >= 0]].sum())
     if executed:
         return f"no MFMA was issued in the window (of {executed:,} in the trace)"
@@ -190,7 +195,7 @@ def _unknown_costs(timeline: Timeline) -> list[str]:
     table, listing = timeline.instructions, timeline.listing
     row = table["row"].to_numpy()
     notes: list[str] = []
-    unknown = (listing.pipe == Pipe.MATRIX) & (listing.cycles < 0)
+    unknown = (timeline.costs.pipe == Pipe.MATRIX) & (timeline.costs.cycles < 0)
     executed = np.bincount(row[row >= 0], minlength=len(listing))
     names: dict[str, int] = {}
     for i in np.flatnonzero(unknown & (executed > 0)).tolist():

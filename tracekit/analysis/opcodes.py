@@ -21,21 +21,26 @@ COLUMNS = ("dispatch", "pipe", "class", "opcode", "count", "cycles_each", "cycle
 _ORDER = (Pipe.MATRIX, Pipe.VECTOR, Pipe.LDS, Pipe.VMEM, Pipe.SCALAR, Pipe.BRANCH, Pipe.NONE)
 
 
-def opcodes(
-    timeline: Timeline, rates: Mapping[str, int] | None = None, found: Loops | None = None
-) -> pd.DataFrame:
+def opcodes(timeline: Timeline, rates: Mapping[str, int] | None = None) -> pd.DataFrame:
     """Executions and pipe cycles per iteration of a wave and opcode (COLUMNS), by dispatch.
 
     Means over the iterations that ``budget`` counts, of all wave slots.  ``cycles`` is
     null where the cost of an opcode is unknown or none is counted (internal instructions).
     ``rates``: as in ``budget``.
     """
+    return opcodes_of(timeline, loops(timeline), rates)
+
+
+def opcodes_of(
+    timeline: Timeline, found: Loops, rates: Mapping[str, int] | None = None
+) -> pd.DataFrame:
+    """``opcodes`` from the loops of the timeline."""
     import pandas as pd
 
-    listing = timeline.listing
-    chosen = turns(timeline, loops(timeline) if found is None else found)
+    listing, costs = timeline.listing, timeline.costs
+    chosen = turns(timeline, found)
     row = timeline.instructions["row"].to_numpy()
-    cycles = row_cycles(listing, rates)
+    cycles = row_cycles(listing, costs, rates)
     tables = []
     for dispatch, own in chosen.groupby("dispatch", sort=True):
         edges = np.zeros(len(row) + 1, np.int64)
@@ -47,8 +52,8 @@ def opcodes(
         ran = np.flatnonzero(executed)
         table = pd.DataFrame(
             {
-                "pipe": listing.pipe[ran],
-                "class": listing.klass[ran],
+                "pipe": costs.pipe[ran],
+                "class": costs.klass[ran],
                 "opcode": [opcode_of(listing.text[at]) for at in ran.tolist()],
                 "cycles_each": cycles[ran],
                 "count": executed[ran],

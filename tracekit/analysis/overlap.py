@@ -70,14 +70,19 @@ class _Wave:
     begins: Array  # of its iterations
 
 
-def overlap(timeline: Timeline, window: str = DEFAULT, found: Loops | None = None) -> Overlap:
+def overlap(timeline: Timeline, window: str = DEFAULT) -> Overlap:
     """Overlap of every pair of waves over ``window``.
 
     SIMDs on which an MFMA of unknown cost ran are left out, with a note.
     """
+    return overlap_in(Windows(timeline, window))
+
+
+def overlap_in(windows: Windows) -> Overlap:
+    """``overlap`` of the timeline and in the window of ``windows``."""
     import pandas as pd
 
-    windows = Windows(timeline, window, found)
+    timeline = windows.timeline
     rows: list[dict[str, object]] = []
     simds: list[dict[str, object]] = []
     notes: dict[str, None] = {}
@@ -150,7 +155,7 @@ def _held(timeline: Timeline, simd: Simd) -> tuple[Array, Array]:
     """(last MFMA, s_barrier) positions where no vector or memory work is between the two."""
     work = np.isin(simd.pipe, (Pipe.MATRIX, Pipe.VECTOR, Pipe.LDS, Pipe.VMEM))
     last = np.maximum.accumulate(np.where(work, np.arange(len(work)), -1))
-    klass = np.append(timeline.listing.klass, "")[simd.row]
+    klass = np.append(timeline.costs.klass, "")[simd.row]
     barrier = np.flatnonzero((klass == "barrier") & (last >= 0))
     before = last[barrier]
     kept = (simd.pipe[before] == Pipe.MATRIX) & (simd.wave_key[before] == simd.wave_key[barrier])

@@ -51,10 +51,15 @@ def shapes(timeline: Timeline, window: str = DEFAULT) -> Shapes:
     SIMD's pipe could do in the window at the peak rate of their kind; ``rate``: one over
     the other (0.5 for a half-rate opcode).  Sparse opcodes have no peak in the tables.
     """
+    return shapes_in(Windows(timeline, window))
+
+
+def shapes_in(windows: Windows) -> Shapes:
+    """``shapes`` of the timeline and in the window of ``windows``."""
     import pandas as pd
 
-    windows = Windows(timeline, window)
-    table = codes(timeline.listing)
+    timeline = windows.timeline
+    table = codes(timeline.listing, timeline.costs)
     cycles: dict[int, int] = {}
     executed: dict[int, NDArray[np.int64]] = {}
     waits: list[dict[str, object]] = []
@@ -102,15 +107,15 @@ def _inside(
 def _opcodes(
     timeline: Timeline, dispatch: int, counts: NDArray[np.int64], window: int
 ) -> list[dict[str, object]]:
-    listing, arch = timeline.listing, timeline.arch.name
+    listing, costs, arch = timeline.listing, timeline.costs, timeline.arch.name
     groups: dict[tuple[str, str], list[int]] = {}
     for at in np.flatnonzero(counts).tolist():
         name = listing.text[at].split()[0]
-        groups.setdefault((name, str(listing.klass[at])), []).append(at)
+        groups.setdefault((name, str(costs.klass[at])), []).append(at)
     rows: list[dict[str, object]] = []
     for (name, kind), members in groups.items():
         number = int(counts[members].sum())
-        each = int(listing.cycles[members[0]])
+        each = int(costs.cycles[members[0]])
         entry = row(arch, listing.text[members[0]])
         flop = None if entry is None else entry.flop
         peak = PEAK[arch].get(kind)

@@ -1,12 +1,12 @@
-"""``tracekit.open``: from a path to a Capture (or, with ``open_all``, to several)."""
+"""From a path to the captures in it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from tracekit.capture.archive import MemberPath, Place
 from tracekit.capture.capture import UNNUMBERED, Capture
@@ -33,49 +33,27 @@ _NO_LISTING = (
 _PLAIN = ("att", "out")
 
 
-def open_capture(
-    path: PathLike | Sequence[PathLike],
-    *,
-    listing: Sequence[str] | str = (),
-    load_base: Mapping[int, int] | None = None,
-    arch: str | None = None,
-    source_root: Mapping[str, str] | None = None,
-    assume_mfma_cycles: int | None = None,
-) -> Capture:
-    """Open a capture: an ``.att`` stream, several, a directory or an archive of them.
+class OpenOptions(TypedDict, total=False):
+    """What can be said beside a path.
 
-    A directory (or .zip, .tar, .tar.gz, .tar.zst) may hold streams, also further down as
-    rocprofv3 leaves them, or be a decoded ``ui_output_*`` directory; where both are there
-    the streams are decoded and the decoded files serve as listing.  ``listing``: paths of
-    a code.json, a ui_output directory or an ELF code object, each optionally as "ID=PATH";
-    ``load_base``: code object id -> address where it was loaded; ``arch``: used when
-    nothing in the capture tells it; ``source_root``: old -> new beginning of source paths;
-    ``assume_mfma_cycles``: cycles of MFMAs whose opcode is not known.
-
-    Raises TracekitError (FormatError) when there is nothing to read or more than one
-    capture (``open_all`` gives them all).
+    ``listing``: paths of a code.json, a ui_output directory or an ELF code object, each
+    optionally as "ID=PATH"; ``load_base``: code object id -> address where it was loaded;
+    ``arch``: used when nothing in the capture tells it; ``source_root``: old -> new
+    beginning of source paths; ``assume_mfma_cycles``: cycles of MFMAs whose opcode is not
+    known (of no use here: for the builder).
     """
-    captures = open_all(
-        path, listing=listing, load_base=load_base, arch=arch, source_root=source_root,
-        assume_mfma_cycles=assume_mfma_cycles,
-    )  # fmt: skip
-    if len(captures) > 1:
-        names = ", ".join(str(c.path) for c in captures[:8])
-        more = f" and {len(captures) - 8} more" if len(captures) > 8 else ""
-        raise TracekitError(f"{path}: holds {len(captures)} captures; name one of {names}{more}")
-    return captures[0]
+
+    listing: Sequence[str] | str
+    load_base: Mapping[int, int] | None
+    arch: str | None
+    source_root: Mapping[str, str] | None
+    assume_mfma_cycles: int | None
 
 
-def open_all(
-    path: PathLike | Sequence[PathLike],
-    *,
-    listing: Sequence[str] | str = (),
-    load_base: Mapping[int, int] | None = None,
-    arch: str | None = None,
-    source_root: Mapping[str, str] | None = None,
-    assume_mfma_cycles: int | None = None,
+def captures_of(
+    path: PathLike | Sequence[PathLike], **options: Unpack[OpenOptions]
 ) -> list[Capture]:
-    """All captures of a path, in order of their folders; arguments as ``open_capture``.
+    """All captures of a path, in order of their folders.
 
     Streams given one by one are one capture.  Raises TracekitError when there is none.
     """
@@ -83,13 +61,16 @@ def open_all(
     if not paths:
         raise TracekitError("no path given")
     roots = [root_of(each) for each in paths]
-    wanted = [listing] if isinstance(listing, str) else list(listing)
-    options = _Options(
-        wanted, dict(load_base or {}), arch, dict(source_root or {}), assume_mfma_cycles
+    listing = options.get("listing") or ()
+    given = _Options(
+        [listing] if isinstance(listing, str) else list(listing),
+        dict(options.get("load_base") or {}),
+        options.get("arch"),
+        dict(options.get("source_root") or {}),
     )
     if len(roots) > 1 and all(root.is_file() for root in roots):
-        return [_Opening(options, paths[0].name).streams(list(roots))]
-    return [c for root in roots for c in _of_root(root, options)]
+        return [_Opening(given, paths[0].name).streams(list(roots))]
+    return [c for root in roots for c in _of_root(root, given)]
 
 
 def _of_root(root: Place, options: _Options) -> list[Capture]:
@@ -111,7 +92,7 @@ def _of_root(root: Place, options: _Options) -> list[Capture]:
     for folder in rest:
         captures.append(_Opening(options, folder.name).decoded(folder))
     if len(captures) == 1:
-        captures[0].name, captures[0].path = _title(root), root
+        return [replace(captures[0], name=_title(root), path=root)]
     return captures
 
 
@@ -136,7 +117,6 @@ class _Options:
     bases: dict[int, int]
     arch: str | None
     source_root: dict[str, str]
-    assume_mfma_cycles: int | None = None
 
 
 class _Opening:
@@ -165,7 +145,7 @@ class _Opening:
             for number, base in bases.items():
                 self.bases.setdefault(number, base)
         path = files[0] if len(files) == 1 else files[0].parent
-        return self._capture(path, around, listing, streams[0].agent, streams=streams)
+        return self._capture(path, around, listing, streams[0].agent, streams=tuple(streams))
 
     def _readable(self, files: Sequence[Place]) -> Iterator[Stream]:
         """The streams; one that is none is a note, unless there is no other."""
@@ -202,9 +182,8 @@ class _Opening:
             load_bases=self.bases,
             kernel_names=around.run.kernels,
             source_root=self.options.source_root,
-            assume_mfma_cycles=self.options.assume_mfma_cycles,
-            counter_names=_counter_names(self.beside),
-            notes=self.notes,
+            counter_names=tuple(_counter_names(self.beside)),
+            notes=tuple(self.notes),
             simulated=bool(around.meta.get("simulated")),
             synthetic=bool(around.meta.get("synthetic")),
             **what,

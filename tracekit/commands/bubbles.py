@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tracekit.commands.loops import address
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Column, Output, number, output_options, percent
-from tracekit.commands.report import Report, emit, window_label
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, address, number, percent
+from tracekit.present.report import Report, View, emit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,28 +60,18 @@ def command(source: Source, window: str, minimum: int, with_map: bool, output: O
     bubble: an idle interval of --minimum cycles or more, named by its largest cause;
     short_gaps: the shorter ones. after PC, before PC: the MFMAs around it.
     """
-    from tracekit.analysis.bubbles import bubbles
-    from tracekit.analysis.causes import causes
-    from tracekit.analysis.maps import by_offset, by_time
-    from tracekit.analysis.model.window import check
 
-    check(window)
     reports = []
-    for timeline in source.timelines():
-        found = causes(timeline, window)
-        result = bubbles(timeline, window, minimum, found)
+    for analysis in source.analyses(window):
+        result = analysis.bubbles_from(minimum)
         tables = {"totals": result.totals, "sites": result.sites}
         if with_map:
-            tables |= {"by_offset": by_offset(found), "by_time": by_time(found)}
-        reports.append(Report(timeline, result.rows, result.notes, tables))
-    if output.format == "text":
-        for report in reports:
-            report.tables["sites"] = report.tables["sites"].head(SITES)
-            report.tables["causes"] = _long(report.tables["totals"])
-    label = window_label(reports[0].rows) if reports else ""
+            tables |= {"by_offset": analysis.by_offset, "by_time": analysis.by_time}
+        shown = {"causes": _long(result.totals), "largest": result.sites.head(SITES)}
+        reports.append(Report(analysis, result.rows, result.notes, tables, shown=shown))
     views = [
-        ("causes", f"why the matrix pipe is idle, {label}", _CAUSES),
-        ("sites", f"bubbles by place, largest {SITES}", _SITES),
+        View("causes", "why the matrix pipe is idle", _CAUSES, window_of="rows"),
+        View("largest", f"bubbles by place, largest {SITES}", _SITES),
     ]
     emit(output, "tracekit.bubbles/1", reports, views)
 

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Column, Output, number, output_options, percent
-from tracekit.commands.report import Report, emit, window_label
-
-
-def _mean(value: float) -> str:
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
-
-
-def _known(value: Any) -> str:
-    import pandas as pd
-
-    return "-" if pd.isna(value) else _mean(value)
-
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, mean, number, percent, word
+from tracekit.present.report import Report, View, emit
 
 _ROWS = {
     "se": Column("SE"),
     "simd": Column("SIMD"),
     "slot": Column("slot"),
     "iterations": Column("iterations", number),
-    "cycles": Column("cycles", _mean),
+    "cycles": Column("cycles", mean),
     **{
-        f"{name}_cycles": Column(name.replace("_", " "), _mean)
+        f"{name}_cycles": Column(name.replace("_", " "), mean)
         for name in ("matrix", "vector", "full_rate", "packed", "transcendental", "conversion",
                      "cross_lane", "lds", "lds_data", "vmem", "scalar", "nop")
     },
@@ -37,7 +25,7 @@ _SIMDS = {
     "se": Column("SE"),
     "simd": Column("SIMD"),
     "waves": Column("waves"),
-    "limit": Column("limit", lambda value: value or "-"),
+    "limit": Column("limit", word),
     "best_1": Column("best, 1 wave", percent),
     "best_2": Column("2 waves", percent),
     "best_4": Column("4 waves", percent),
@@ -45,15 +33,15 @@ _SIMDS = {
     "vector_share": Column("idle: vector", percent),
     "latency_share": Column("latency", percent),
     "barrier_share": Column("barrier", percent),
-    "verdict": Column("verdict", lambda value: value or "-", left=True),
+    "verdict": Column("verdict", word, left=True),
 }
 _OPCODES = {
     "pipe": Column("pipe", left=True),
     "class": Column("class", left=True),
     "opcode": Column("opcode", left=True),
-    "count": Column("per iteration", _mean),
-    "cycles_each": Column("cycles each", _known),
-    "cycles": Column("cycles", _known),
+    "count": Column("per iteration", mean),
+    "cycles_each": Column("cycles each", mean),
+    "cycles": Column("cycles", mean),
 }
 
 
@@ -91,24 +79,19 @@ def command(source: Source, window: str, rate: tuple[str, ...], each: bool, outp
     the best or more the limit (matrix_bound, vector_bound), else the largest kind of idle
     cause (vector_bound, latency_bound, barrier_bound).
     """
-    from tracekit.analysis.budget import budget
-    from tracekit.analysis.model.window import check
-    from tracekit.analysis.opcodes import opcodes
 
-    check(window)
     rates = rates_of(rate)
     reports = []
-    for timeline in source.timelines():
-        result = budget(timeline, window, rates)
+    for analysis in source.analyses(window):
+        result = analysis.budget_at(rates)
         tables = {"simds": result.simds}
         if each:
-            tables["opcodes"] = opcodes(timeline, rates)
-        reports.append(Report(timeline, result.rows, result.notes, tables))
-    label = window_label(reports[0].tables["simds"]) if reports else ""
+            tables["opcodes"] = analysis.opcodes(rates)
+        reports.append(Report(analysis, result.rows, result.notes, tables))
     views = [
-        ("rows", "cycles of one iteration and wave", _ROWS),
-        ("simds", f"what bounds it, {label}", _SIMDS),
+        View("rows", "cycles of one iteration and wave", _ROWS),
+        View("simds", "what bounds it", _SIMDS, window_of="simds"),
     ]
     if each:
-        views.append(("opcodes", "opcodes of one iteration, mean of all waves", _OPCODES))
+        views.append(View("opcodes", "opcodes of one iteration, mean of all waves", _OPCODES))
     emit(output, "tracekit.budget/1", reports, views)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from tracekit.commands.options import Source, source_options
-from tracekit.commands.output import Output, header, origin, output_options
+from tracekit.commands.output import Output, output_options
+from tracekit.present.payload import header
+from tracekit.present.report import Report, emit_json, emit_notes
+from tracekit.present.sentences import origin
 
 if TYPE_CHECKING:
-    from tracekit.analysis.checks.findings import Quality
-    from tracekit.tables.timeline import Timeline
+    from tracekit.analysis.analysis import Analysis
 
 _WIDTH = 96
 
@@ -31,12 +33,10 @@ def command(source: Source, strict: bool, output: Output) -> int:
     docs/quality.md explains each finding. All of the capture is judged: of the filters
     only --se counts.
     """
-    from tracekit.analysis.checks.quality import quality_of
-
-    judged = [(timeline, quality_of(timeline)) for timeline in source.whole_timelines()]
+    judged = list(source.whole())
     if output.format == "json":
-        payloads = [_payload(timeline, found) for timeline, found in judged]
-        output.json(payloads[0] if len(payloads) == 1 else payloads)
+        payloads = [_payload(analysis) for analysis in judged]
+        emit_json(output, payloads)
     elif output.format == "csv":
         import pandas as pd
 
@@ -47,9 +47,13 @@ def command(source: Source, strict: bool, output: Output) -> int:
             [
                 pd.DataFrame(
                     [
-                        {"capture": timeline.capture, "verdict": found.verdict, **asdict(finding)}
-                        for timeline, found in judged
-                        for finding in found.findings
+                        {
+                            "capture": analysis.timeline.capture,
+                            "verdict": analysis.quality.verdict,
+                            **asdict(finding),
+                        }
+                        for analysis in judged
+                        for finding in analysis.quality.findings
                     ],
                     columns=columns,
                 )
@@ -57,27 +61,27 @@ def command(source: Source, strict: bool, output: Output) -> int:
         )
     else:
         with output.open() as out:
-            out.write("\n".join(_text(timeline, found) for timeline, found in judged))
+            out.write("\n".join(map(_text, judged)))
     if output.format != "json":
-        for timeline, _ in judged:
-            for note in timeline.notes:
-                output.note(note if len(judged) == 1 else f"{timeline.capture}: {note}")
-    return int(strict and any(found.verdict == "do not conclude" for _, found in judged))
+        emit_notes(output, [Report(analysis, analysis.timeline.waves) for analysis in judged])
+    return int(strict and any(a.quality.verdict == "do not conclude" for a in judged))
 
 
-def _payload(timeline: Timeline, found: Quality) -> dict[str, object]:
+def _payload(analysis: Analysis) -> dict[str, object]:
     """The JSON result: the verdict and all findings instead of the summary."""
-    start = header("tracekit.check/1", timeline)
+    found = analysis.quality
+    start = header("tracekit.check/1", analysis)
     del start["quality"]
     return {
         **start,
-        "notes": timeline.notes,
+        "notes": analysis.timeline.notes,
         "verdict": found.verdict,
         "findings": [asdict(finding) for finding in found.findings],
     }
 
 
-def _text(timeline: Timeline, found: Quality) -> str:
+def _text(analysis: Analysis) -> str:
+    timeline, found = analysis.timeline, analysis.quality
     lines = [f"{timeline.capture}{origin(timeline)}: {found.verdict}"]
     for finding in found.findings:
         head = f"  {finding.severity:<8} "

@@ -5,21 +5,17 @@ from __future__ import annotations
 import click
 
 from tracekit.commands.options import Source, source_options
-from tracekit.commands.output import Column, Output, output_options
-from tracekit.commands.report import Report, emit
-
-
-def _mhz(value: float) -> str:
-    return f"{value:,.1f}"
-
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, decimal
+from tracekit.present.report import Report, View, emit
 
 _VIEW = {
     "se": Column("SE"),
     "pairs": Column("pairs"),
     "seconds": Column("microseconds", lambda value: f"{1e6 * value:,.2f}"),
-    "min_mhz": Column("MHz min", _mhz),
-    "median_mhz": Column("median", _mhz),
-    "max_mhz": Column("max", _mhz),
+    "min_mhz": Column("MHz min", decimal),
+    "median_mhz": Column("median", decimal),
+    "max_mhz": Column("max", decimal),
     "drift": Column("drift", lambda value: f"{100 * value:+.2f} %"),
 }
 
@@ -35,11 +31,9 @@ def command(source: Source, output: Output) -> None:
     A clock below the chip's maximum means that it did not sustain it (power, heat): compare
     kernels in cycles, and products in nanoseconds.
     """
-    from tracekit.analysis.clock import clock
-
     reports = []
-    for timeline in source.timelines():
-        result = clock(timeline)
+    for analysis in source.analyses():
+        result = analysis.clock
         notes = [] if len(result.rows) else ["the trace has no two realtime points: no clock"]
-        reports.append(Report(timeline, result.rows, notes, {"intervals": result.intervals}))
-    emit(output, "tracekit.clock/1", reports, [("rows", "shader clock", _VIEW)])
+        reports.append(Report(analysis, result.rows, notes, {"intervals": result.intervals}))
+    emit(output, "tracekit.clock/1", reports, [View("rows", "shader clock", _VIEW)])

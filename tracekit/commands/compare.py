@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Column, Output, header, output_options, records
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, decimal, signed
+from tracekit.present.report import Report, Shown, emit_json
 
-
-def _value(value: Any) -> str:
-    return "-" if value is None or value != value else f"{value:,.1f}"
-
-
-def _signed(value: Any) -> str:
-    return "-" if value is None or value != value else f"{value:+,.1f}"
-
+if TYPE_CHECKING:
+    from tracekit.analysis.analysis import Analysis
+    from tracekit.analysis.compare import Comparison
 
 _VIEW = {
     "where": Column("SIMD", left=True),
     "metric": Column("metric", left=True),
-    "base_value": Column("base", _value),
-    "new_value": Column("new", _value),
+    "base_value": Column("base", decimal),
+    "new_value": Column("new", decimal),
     "unit": Column("unit", left=True),
-    "difference": Column("difference", _signed),
-    "relative_percent": Column("%", _signed),
-    "low": Column("from", _signed),
-    "high": Column("to", _signed),
+    "difference": Column("difference", signed),
+    "relative_percent": Column("%", signed),
+    "low": Column("from", signed),
+    "high": Column("to", signed),
     "noise": Column("", left=True),
 }
 _BODY = {
@@ -62,42 +60,29 @@ def command(
 
     --require takes matrix, vector, overlap, matrix_idle (points) and cycles (cycles or %).
     """
-    from tracekit.analysis.checks.quality import quality_of
-    from tracekit.analysis.compare import NotComparable, compare, requirement
-    from tracekit.analysis.model.window import check
+    from tracekit.analysis.compare import NotComparable, compare_of, requirement
 
-    check(window)
     wanted = [requirement(text) for text in require]
     if len(source.paths) < 2:
         raise NotComparable("compare needs two captures or more: BASE NEW [MORE...]")
-    first, *others = (replace(source, paths=(path,)).timelines()[0] for path in source.paths)
-    results = [(other, compare(first, other, window)) for other in others]
+    first, *others = (replace(source, paths=(path,)).analyses(window)[0] for path in source.paths)
+    results = [(other, compare_of(first, other)) for other in others]
     failed = [
-        f"{other.capture}: {need.text} not met: {_signed(change[0])}"
+        f"{other.timeline.capture}: {need.text} not met: {signed(change[0])}"
         + (f" ({100 * change[1]:+.1f} %)" if change[1] == change[1] else "")
         for other, result in results
         for need in wanted
         if not need.met(*(change := result.change(need.metric)))
     ]
+    reports = [_report(first, other, result, simds) for other, result in results]
     if output.format == "json":
-        payloads = [
-            {
-                **header("tracekit.compare/1", other),
-                "base": first.capture,
-                "base_quality": quality_of(first).summary(),
-                "notes": [*first.notes, *other.notes, *result.notes],
-                "rows": records(result.rows),
-                "bodies": records(result.bodies),
-                "unmet": failed,
-            }
-            for other, result in results
-        ]
-        output.json(payloads[0] if len(payloads) == 1 else payloads)
+        emit_json(
+            output, [report.payload("tracekit.compare/1") | {"unmet": failed} for report in reports]
+        )
     elif output.format == "csv":
-        output.csv([result.rows for _, result in results])
+        output.csv([report.rows for report in reports])
     else:
-        output.tables([table for other, result in results
-                       for table in _tables(first, other, result, window, simds)])  # fmt: skip
+        output.tables([table for report in reports for table in _tables(first, report, window)])
     if output.format != "json":
         for _, result in results:
             for note in result.notes:
@@ -107,23 +92,35 @@ def command(
     return 3 if failed else 0
 
 
-def _tables(first: Any, other: Any, result: Any, window: str, simds: bool) -> list[Any]:
+def _report(first: Analysis, other: Analysis, result: Comparison, simds: bool) -> Report:
     import numpy as np
 
-    rows = result.rows if simds else result.rows[result.rows["se"] < 0]
-    rows = rows.copy()
-    rows["where"] = [
+    shown = (result.rows if simds else result.rows[result.rows["se"] < 0]).copy()
+    shown["where"] = [
         "all" if se < 0 else f"SE {se} SIMD {simd}"
-        for se, simd in rows[["se", "simd"]].to_numpy().tolist()
+        for se, simd in shown[["se", "simd"]].to_numpy().tolist()
     ]
-    rows["relative_percent"] = 100 * rows["relative"].astype(float)
-    rows["noise"] = np.where(
-        rows["within_noise"], "within noise", np.where(rows["difference"] == 0, "same", "")
+    shown["relative_percent"] = 100 * shown["relative"].astype(float)
+    shown["noise"] = np.where(
+        shown["within_noise"], "within noise", np.where(shown["difference"] == 0, "same", "")
     )
-    title = f"{first.capture} -> {other.capture}"
-    tables = [(rows, f"{title}: window {window}, {other.timing} timing, {other.arch}", _VIEW)]
-    if len(result.bodies):
-        counts = result.bodies["change"].value_counts()
+    return Report(
+        other,
+        result.rows,
+        result.notes,
+        tables={"bodies": result.bodies},
+        facts={"base": first.timeline.capture, "base_quality": first.quality.summary()},
+        shown={"differences": shown},
+        first_notes=first.timeline.notes,
+    )
+
+
+def _tables(first: Analysis, report: Report, window: str) -> Iterator[Shown]:
+    other, bodies = report.analysis.timeline, report.tables["bodies"]
+    title = f"{first.timeline.capture} -> {other.capture}"
+    timing = f"window {window}, {other.timing} timing, {other.arch}"
+    yield report.shown["differences"], f"{title}: {timing}", _VIEW
+    if len(bodies):
+        counts = bodies["change"].value_counts()
         summary = ", ".join(f"{counts[name]} {name}" for name in counts.index)
-        tables.append((result.bodies, f"{title}: changes of the loop body: {summary}", _BODY))
-    return tables
+        yield bodies, f"{title}: changes of the loop body: {summary}", _BODY

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from tracekit.commands.options import Source, source_options
-from tracekit.commands.output import Column, Output, number, output_options
-from tracekit.commands.report import Report, emit
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, number
+from tracekit.present.report import Report, View, emit
 
 
-def _known(value: Any) -> str:
-    import pandas as pd
-
-    return "-" if pd.isna(value) else f"{int(value):,}"
-
-
-def _ratio(value: Any) -> str:
-    return "-" if value is None or value != value else f"{value:.4g}"
+def _ratio(value: float) -> str:
+    return f"{value:.4g}"
 
 
 _VIEW = {
@@ -28,7 +21,7 @@ _VIEW = {
     "name": Column("counter", lambda value: value or "(unnamed)", left=True),
     "samples": Column("samples", number),
     "counted": Column("counted", number),
-    "decoded": Column("decoded", _known),
+    "decoded": Column("decoded", number),
     "ratio": Column("ratio", _ratio),
 }
 
@@ -48,16 +41,13 @@ def command(source: Source, names: str | None, output: Output) -> None:
     from tracekit.analysis.counters import counters
 
     reports = []
-    for timeline in source.timelines():
+    for analysis in source.analyses():
         wanted = [name.strip() for name in names.split(",")] if names else []
-        rows = counters(timeline, wanted)
+        rows = counters(analysis.timeline, wanted)
         notes = [] if len(rows) else ["no SQ counters in this trace (rocprofv3 --att-perfcounters)"]
         traced = rows[rows["decoded"].notna()]["se"].unique()
         shown = rows[rows["se"].isin(traced)] if len(traced) else rows
         if output.format == "text" and len(shown) < len(rows):
             notes.append("SEs without traced instructions are left out; --csv has them")
-        reports.append(Report(timeline, rows, notes, {"shown": shown}))
-    if output.format == "json":
-        for report in reports:
-            report.tables.clear()
-    emit(output, "tracekit.counters/1", reports, [("shown", "SQ counters", _VIEW)])
+        reports.append(Report(analysis, rows, notes, shown={"traced": shown}))
+    emit(output, "tracekit.counters/1", reports, [View("traced", "SQ counters", _VIEW)])

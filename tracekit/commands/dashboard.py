@@ -32,7 +32,7 @@ def command(source: Source, port: int, no_browser: bool) -> None:
         ) from None
     from pathlib import Path
 
-    from tracekit.capture.opening import open_all
+    from tracekit.build import open_all
 
     paths = [Path(path) for path in source.paths]
     options: dict[str, Any] = {

@@ -29,7 +29,7 @@ def command(output: Output) -> int:
     import pandas as pd
 
     from tracekit import __version__
-    from tracekit.commands.output import Column
+    from tracekit.present.cells import Column
 
     parts = examine()
     rows = [asdict(part) | {"state": "yes" if part.found else "missing"} for part in parts]
@@ -44,7 +44,7 @@ def command(output: Output) -> int:
         return 0
     columns = ("name", "state", "enables", "found")
     styles = {name: Column(name, left=True) for name in columns}
-    output.table(table, f"tracekit {__version__}", styles)
+    output.tables([(table, f"tracekit {__version__}", styles)])
     return 0
 
 

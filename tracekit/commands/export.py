@@ -44,15 +44,15 @@ def command(source: Source, name: str | None, output: str | None, force: bool) -
     module, extension = FORMATS[chosen]
     writer = import_module(f"tracekit.export.{module}")
     timing = getattr(writer, "TIMING", source.timing)
-    timelines = replace(source, timing=timing).timelines()
-    if output is not None and len(timelines) > 1:
+    analyses = replace(source, timing=timing).analyses()
+    if output is not None and len(analyses) > 1:
         raise click.UsageError("-o names one file: give one capture")
-    for timeline in timelines:
-        path = Path(output or f"{timeline.capture}{extension}")
+    for analysis in analyses:
+        path = Path(output or f"{analysis.timeline.capture}{extension}")
         if path.exists() and not force:
             raise TracekitError(f"{path}: exists; use --force to overwrite it")
         try:
-            writer.write(timeline, path)
+            writer.write(analysis, path)
         except OSError as error:
             raise TracekitError(f"{path}: {error.strerror}") from None
         click.echo(path)

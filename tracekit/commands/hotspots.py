@@ -8,37 +8,28 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from tracekit.commands.options import Source, source_options
-from tracekit.commands.output import Column, Output, output_options, percent
-from tracekit.commands.report import Report, emit
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, address, number, percent
+from tracekit.present.report import Report, View, emit, emit_notes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def _cycles(value: Any) -> str:
-    import pandas as pd
-
-    return "-" if pd.isna(value) else f"{int(value):,}"
-
-
-def _address(value: Any) -> str:
-    return "-" if value < 0 else f"{int(value):#x}"
-
-
 _VIEW = {
     "code_object": Column("object"),
-    "vaddr": Column("vaddr", _address),
-    "hits": Column("hits", _cycles),
-    "latency_cycles": Column("latency", _cycles),
+    "vaddr": Column("vaddr", address),
+    "hits": Column("hits", number),
+    "latency_cycles": Column("latency", number),
     "share": Column("share", percent),
-    "stall_cycles": Column("stall", _cycles),
-    "idle_cycles": Column("idle", _cycles),
-    "matrix_cycles": Column("matrix", _cycles),
-    "vector_cycles": Column("vector", _cycles),
-    "refused_cycles": Column("refused", _cycles),
-    "nop_cycles": Column("nop", _cycles),
-    "waitcnt_cycles": Column("waitcnt", _cycles),
-    "barrier_cycles": Column("barrier", _cycles),
+    "stall_cycles": Column("stall", number),
+    "idle_cycles": Column("idle", number),
+    "matrix_cycles": Column("matrix", number),
+    "vector_cycles": Column("vector", number),
+    "refused_cycles": Column("refused", number),
+    "nop_cycles": Column("nop", number),
+    "waitcnt_cycles": Column("waitcnt", number),
+    "barrier_cycles": Column("barrier", number),
     "instruction": Column("instruction", left=True),
     "source": Column("source", left=True),
 }
@@ -60,27 +51,20 @@ def command(source: Source, output: Output) -> None:
     --csv writes rocprofv3's stats CSV, every line of the kernels that ran, by address, and
     these columns behind its own; with --timing amd the first eight equal AMD's.
     """
-    from tracekit.analysis.hotspots import hotspots
-
     reports = []
-    for timeline in source.timelines():
-        result = hotspots(timeline)
-        tables = {"view": _view(result.rows)}
-        reports.append(Report(timeline, result.rows, result.notes, tables))
+    for analysis in source.analyses():
+        result = analysis.hotspots
+        shown = {"ran": _ran(result.rows)}
+        reports.append(Report(analysis, result.rows, result.notes, shown=shown))
     if output.format == "csv":
         with output.open() as out:
             write_stats(out, [report.rows for report in reports])
-        for report in reports:
-            for note in [*report.timeline.notes, *report.notes]:
-                output.note(note)
+        emit_notes(output, reports)
         return
-    if output.format == "json":
-        for report in reports:
-            report.tables.clear()
-    emit(output, "tracekit.hotspots/1", reports, [("view", "hotspots", _VIEW)])
+    emit(output, "tracekit.hotspots/1", reports, [View("ran", "hotspots", _VIEW)])
 
 
-def _view(rows: pd.DataFrame) -> pd.DataFrame:
+def _ran(rows: pd.DataFrame) -> pd.DataFrame:
     """Lines that ran, by latency."""
     table = rows[rows["hits"] > 0].sort_values("latency_cycles", ascending=False, kind="stable")
     total = max(int(table["latency_cycles"].sum()), 1)

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tracekit.commands.options import Source, source_options
-from tracekit.commands.output import Output, header, origin, output_options, records
+from tracekit.commands.output import Output, output_options
+from tracekit.present.payload import header, records
+from tracekit.present.report import Report, emit_json, emit_notes
+from tracekit.present.sentences import origin
 
 if TYPE_CHECKING:
     from tracekit.tables.timeline import Timeline
@@ -21,38 +24,39 @@ _STREAM_COLUMNS = (
 @click.command("info")
 @source_options
 @output_options
-def command(source: Source, output: Output) -> int:
+def command(source: Source, output: Output) -> None:
     """What a capture holds: streams, kernels, waves, architecture, decoder.
 
     Streams without instructions show only where waves ran (their CUs were not traced).
     """
-    timelines = source.timelines()
-    payloads = [_describe(timeline) for timeline in timelines]
+    reports = [
+        Report(analysis, analysis.timeline.streams[list(_STREAM_COLUMNS)])
+        for analysis in source.analyses()
+    ]
+    payloads = [_describe(report) for report in reports]
     if output.format == "json":
-        output.json(payloads[0] if len(payloads) == 1 else payloads)
-        return 0
+        emit_json(output, payloads)
+        return
     if output.format == "csv":
-        output.csv([t.streams[list(_STREAM_COLUMNS)] for t in timelines])
+        output.csv([report.rows for report in reports])
     else:
         with output.open() as out:
-            for timeline, payload in zip(timelines, payloads, strict=True):
-                out.write(_text(timeline, payload))
-    for timeline in timelines:
-        for note in timeline.notes:
-            output.note(note)
-    return 0
+            for report, payload in zip(reports, payloads, strict=True):
+                out.write(_text(report.analysis.timeline, payload))
+    emit_notes(output, reports)
 
 
-def _describe(timeline: Timeline) -> dict[str, Any]:
+def _describe(report: Report) -> dict[str, Any]:
     from tracekit.sqtt.decode import kind
 
-    waves, streams = timeline.waves, timeline.streams
+    timeline = report.analysis.timeline
+    waves = timeline.waves
     stitched, total = int(waves["stitched"].sum()), int(waves["instructions"].sum())
     kernels = timeline.dispatches[["dispatch", "kernel"]].drop_duplicates()
     return {
-        **header("tracekit.info/1", timeline),
+        **header("tracekit.info/1", report.analysis),
         "decoder": "decoded JSON" if timeline.decoded else kind(),
-        "streams": records(streams[list(_STREAM_COLUMNS)]),
+        "streams": records(report.rows),
         "kernels": records(kernels),
         "listing_rows": len(timeline.listing),
         "waves_on_the_se": int(timeline.occupancy["start"].sum()),
@@ -60,8 +64,8 @@ def _describe(timeline: Timeline) -> dict[str, Any]:
         "complete_waves": int(waves["complete"].sum()),
         "instructions": total,
         "stitched": stitched,
-        "counters": timeline.counter_names,
-        "notes": timeline.notes,
+        "counters": list(timeline.counter_names),
+        "notes": report.all_notes,
     }
 
 

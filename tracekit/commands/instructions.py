@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from tracekit.commands.options import Source, source_options
-from tracekit.commands.output import (
-    Column,
-    Output,
-    header,
-    number,
-    origin,
-    output_options,
-    records,
-)
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, number
+from tracekit.present.report import Report, View, emit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,10 +20,6 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _place(value: Any) -> str:
-    return "" if value is None or value != value else str(int(value))
-
-
 _VIEW = {
     "se": Column("SE"),
     "simd": Column("SIMD"),
@@ -38,43 +28,26 @@ _VIEW = {
     "time": Column("time", number),
     "stall": Column("stall", number),
     "duration": Column("duration", number),
-    "line": Column("line", _place),
-    "instruction": Column("instruction", lambda text: "" if text != text else str(text), left=True),
+    "line": Column("line", missing=""),
+    "instruction": Column("instruction", left=True, missing=""),
 }
 
 
 @click.command("instructions")
 @source_options
 @output_options
-def command(source: Source, output: Output) -> int:
+def command(source: Source, output: Output) -> None:
     """One row per executed instruction.
 
     time: first attempt to issue; time + stall: issue; time + duration: end of the issue
     cost (all cycles of that SE's clock). release: when an s_barrier was released (exact
     timing). line: of code.json, empty without one.
     """
-    timelines = source.timelines()
-    if output.format == "json":
-        payloads = [
-            {
-                **header("tracekit.instructions/1", timeline),
-                "notes": timeline.notes,
-                "rows": records(_table(timeline.instructions)),
-            }
-            for timeline in timelines
-        ]
-        output.json(payloads[0] if len(payloads) == 1 else payloads)
-        return 0
-    tables = [_table(timeline.instructions) for timeline in timelines]
-    if output.format == "csv":
-        output.csv(tables)
-    else:
-        for timeline, table in zip(timelines, tables, strict=True):
-            output.table(table, f"{timeline.capture}{origin(timeline)}: instructions", _VIEW)
-    for timeline in timelines:
-        for note in timeline.notes:
-            output.note(note)
-    return 0
+    reports = [
+        Report(analysis, _table(analysis.timeline.instructions)) for analysis in source.analyses()
+    ]
+    views = [View("rows", "instructions", _VIEW, full=False)]
+    emit(output, "tracekit.instructions/1", reports, views)
 
 
 def _table(instructions: pd.DataFrame) -> pd.DataFrame:

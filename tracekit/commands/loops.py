@@ -5,14 +5,9 @@ from __future__ import annotations
 import click
 
 from tracekit.commands.options import Source, source_options
-from tracekit.commands.output import Column, Output, number, output_options, percent
-from tracekit.commands.report import Report, emit
-
-
-def address(value: object) -> str:
-    """An ELF address in hex."""
-    return "-" if int(value) < 0 else f"{int(value):#x}"  # type: ignore[call-overload]
-
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, address, number, percent
+from tracekit.present.report import Report, View, emit
 
 _VIEW = {
     "loop": Column("loop"),
@@ -54,11 +49,12 @@ def command(source: Source, output: Output) -> None:
     of them, which the window steady is about. prologue, epilogue: cycles of a wave before
     its first and after its last iteration of it.
     """
-    from tracekit.analysis.model.loops import loops
-
     reports = []
-    for timeline in source.timelines():
-        found = loops(timeline)
-        reports.append(Report(timeline, found.rows, found.notes, {"phases": found.phases}))
-    views = [("rows", "loops", _VIEW), ("phases", "waves of the dominant loop, cycles", _PHASES)]
+    for analysis in source.analyses():
+        found = analysis.loops
+        reports.append(Report(analysis, found.rows, found.notes, {"phases": found.phases}))
+    views = [
+        View("rows", "loops", _VIEW),
+        View("phases", "waves of the dominant loop, cycles", _PHASES),
+    ]
     emit(output, "tracekit.loops/1", reports, views)

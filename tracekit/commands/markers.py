@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from tracekit.commands.options import Source, source_options
-from tracekit.commands.output import Column, Output, number, output_options, percent
-from tracekit.commands.report import Report, emit
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, number, percent
+from tracekit.present.report import Report, View, emit
 
 _VIEW = {
     "stack": Column("scope", left=True),
@@ -32,14 +33,13 @@ def command(source: Source, output: Output) -> None:
     occupancy --window marker:NAME.
     """
     from tracekit.analysis.flames import flames, points
-    from tracekit.analysis.occupancy import occupancy
 
     reports = []
-    for timeline in source.timelines():
-        rows = flames(timeline)
+    for analysis in source.analyses():
+        rows = flames(analysis.timeline)
         shares: dict[str, tuple[float, float]] = {}
         for name in dict.fromkeys(rows["name"]):
-            inside = occupancy(timeline, f"marker:{name}").rows
+            inside = analysis.in_window(f"marker:{name}").occupancy.rows
             inside = inside[inside["window_cycles"] > 0]
             cycles = inside["window_cycles"].sum()
             busy = [
@@ -50,5 +50,5 @@ def command(source: Source, output: Output) -> None:
         for place, pipe in enumerate(("matrix", "vector")):
             rows[f"{pipe}_occupancy"] = [shares[name][place] for name in rows["name"]]
         notes = [] if len(rows) else ["no marker scope in this trace"]
-        reports.append(Report(timeline, rows, notes, {"points": points(timeline)}))
-    emit(output, "tracekit.markers/1", reports, [("rows", "marker scopes", _VIEW)])
+        reports.append(Report(analysis, rows, notes, {"points": points(analysis.timeline)}))
+    emit(output, "tracekit.markers/1", reports, [View("rows", "marker scopes", _VIEW)])

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import (
-    Column,
-    Output,
-    header,
-    number,
-    origin,
-    output_options,
-    percent,
-    records,
-)
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, number, percent
+from tracekit.present.report import Report, View, emit
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _VIEW = {
     "se": Column("SE"),
@@ -53,54 +49,27 @@ def command(source: Source, window: str, fail_under: float | None, output: Outpu
     issue windows that other tools report. violations: MFMAs closer together than the
     table allows (0 on a sound trace).
     """
-    from tracekit.analysis.model.window import check
-    from tracekit.analysis.occupancy import occupancy
-
-    check(window)
-    results = []
-    for timeline in source.timelines():
-        result = occupancy(timeline, window)
-        results.append((timeline, result))
-    if output.format == "json":
-        payloads = [
-            {
-                **header("tracekit.occupancy/1", timeline),
-                "notes": timeline.notes + result.notes,
-                "rows": records(result.rows),
-                "totals": records(result.totals),
-            }
-            for timeline, result in results
-        ]
-        output.json(payloads[0] if len(payloads) == 1 else payloads)
-    elif output.format == "csv":
-        output.csv([result.rows for _, result in results])
-    else:
-        for timeline, result in results:
-            _show(output, timeline, result)
-    if output.format != "json":
-        for timeline, result in results:
-            for note in timeline.notes + result.notes:
-                output.note(note if len(results) == 1 else f"{timeline.capture}: {note}")
-    if fail_under is None:
-        return 0
-    return _gate([result.rows for _, result in results], fail_under)
+    reports = []
+    for analysis in source.analyses(window):
+        result = analysis.occupancy
+        tables = {"totals": result.totals}
+        shown = {"shares": _shares(result.rows)}
+        reports.append(Report(analysis, result.rows, result.notes, tables, shown=shown))
+    view = View("shares", "pipe occupancy", _VIEW, window_of="rows")
+    emit(output, "tracekit.occupancy/1", reports, [view])
+    return 0 if fail_under is None else _gate([report.rows for report in reports], fail_under)
 
 
-def _show(output: Output, timeline: Any, result: Any) -> None:
-    rows = result.rows.copy()
-    if not len(rows):
-        return
-    cycles = rows["window_cycles"]
-    for name, column in (("overlap", "overlap_cycles"), ("neither", "neither_cycles"),
-                         ("coissued", "coissued_cycles"),
-                         ("issue_window", "issue_window_cycles")):  # fmt: skip
-        rows[name] = rows[column] / cycles
-    windows = ", ".join(dict.fromkeys(rows["window"]))
-    title = (
-        f"{timeline.capture}{origin(timeline)}: pipe occupancy, window {windows}, "
-        f"{timeline.shown_timing} timing, {timeline.arch}"
-    )
-    output.table(rows, title, _VIEW)
+def _shares(rows: pd.DataFrame) -> pd.DataFrame:
+    """Columns of cycles as shares of the window too."""
+    shares = {
+        name: rows[column] / rows["window_cycles"]
+        for name, column in (
+            ("overlap", "overlap_cycles"), ("neither", "neither_cycles"),
+            ("coissued", "coissued_cycles"), ("issue_window", "issue_window_cycles"),
+        )
+    }  # fmt: skip
+    return rows.assign(**shares)
 
 
 def _gate(tables: list[Any], fail_under: float) -> int:

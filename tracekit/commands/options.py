@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from tracekit.capture.capture import Capture
-    from tracekit.tables.timeline import Timeline
+    from tracekit.analysis.analysis import Analysis
+    from tracekit.build import OpenCapture
 
 Decorated = Callable[..., Any]
+#: The window that a number is about by default (analysis.model.window.DEFAULT).
+STEADY = "steady"
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ class Source:
             return [list(self.paths)]
         return [[path] for path in self.paths]
 
-    def opened(self) -> Iterator[Capture]:
+    def opened(self) -> Iterator[OpenCapture]:
         """Every capture of the paths; a directory or archive may hold several."""
-        from tracekit.capture.opening import open_all
+        from tracekit.build import open_all
 
         for paths in self.captures():
             yield from open_all(
@@ -47,25 +49,33 @@ class Source:
                 source_root=roots(self.source_root), assume_mfma_cycles=self.assume_mfma_cycles,
             )  # fmt: skip
 
-    def timelines(self) -> list[Timeline]:
-        """The part asked for of every capture, judged as a whole (one line on stderr)."""
+    def analyses(self, window: str = STEADY) -> list[Analysis]:
+        """The part asked for of every capture, judged as a whole (one line on stderr).
+
+        Raises UnknownWindow, before anything is decoded, for a window that is none.
+        """
+        from tracekit.analysis.model.window import check
+
+        check(window)
         found = []
-        for whole in self.whole_timelines():
-            if not self.quiet and whole.quality is not None:
-                click.echo(f"tracekit: {whole.capture}: {whole.quality.line()}", err=True)
+        for whole in self.whole(window):
+            if not self.quiet:
+                name, verdict = whole.timeline.capture, whole.quality.line()
+                click.echo(f"tracekit: {name}: {verdict}", err=True)
             found.append(whole.select(**self.filters))
         return found
 
-    def whole_timelines(self) -> Iterator[Timeline]:
-        """Every capture (of one SE where that was asked for), with its verdict."""
-        from tracekit.analysis.checks.quality import quality
+    def whole(self, window: str = STEADY) -> Iterator[Analysis]:
+        """Every capture, of one SE where that was asked for."""
+        from tracekit.analysis.analysis import Analysis
         from tracekit.commands.progress import Progress
 
         for capture in self.opened():
-            with Progress(capture, self.filters["se"], self.quiet):
-                whole = capture.timeline(self.timing, se=self.filters["se"])
-            whole.quality = quality(whole)
-            yield whole
+            with Progress(capture, self.filters["se"], self.quiet) as progress:
+                timeline = capture.timeline(
+                    self.timing, se=self.filters["se"], progress=progress.advance
+                )
+            yield Analysis(timeline, window)
 
 
 def bases(options: tuple[str, ...]) -> dict[int, int]:
@@ -151,7 +161,7 @@ def source_options(function: Decorated) -> Decorated:
     return decorated
 
 
-def window_option(default: str = "steady") -> Callable[[Decorated], Decorated]:
+def window_option(default: str = STEADY) -> Callable[[Decorated], Decorated]:
     """``--window``."""
     return click.option(
         "--window", default=default, show_default=True, metavar="WINDOW",

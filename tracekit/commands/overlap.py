@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Column, Output, number, output_options, percent
-from tracekit.commands.report import Report, emit, window_label
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, number, percent, score, word
+from tracekit.present.report import Report, View, emit
 
 
-def _score(value: Any) -> str:
-    return "-" if value is None or value != value else f"{value:+.2f}"
-
-
-def _cycles(value: Any) -> str:
-    return "-" if value is None or value != value else f"{value:,.0f}"
+def _cycles(value: float) -> str:
+    return f"{value:,.0f}"
 
 
 _PAIRS = {
@@ -33,9 +28,9 @@ _PAIRS = {
     "b_shadow_filled": Column("B filled", percent),
     "lag": Column("lag", percent),
     "jitter_cycles": Column("jitter", _cycles),
-    "alternation": Column("alternation", _score),
+    "alternation": Column("alternation", score),
     "barriers": Column("barriers"),
-    "priorities": Column("priorities", lambda value: value or "-"),
+    "priorities": Column("priorities", word),
     "verdict": Column("verdict", left=True),
 }
 _SIMDS = {
@@ -45,7 +40,7 @@ _SIMDS = {
     "overlap_cycles": Column("matrix and vector", number),
     "across_cycles": Column("of two waves", number),
     "own_cycles": Column("of one wave only", number),
-    "alternation": Column("alternation", _score),
+    "alternation": Column("alternation", score),
     "verdict": Column("verdict", left=True),
 }
 
@@ -65,17 +60,12 @@ def command(source: Source, window: str, output: Output) -> None:
     the loop. verdict: alternating from +0.5, lock_step from -0.5, partial between,
     single_wave without a second wave that has MFMAs.
     """
-    from tracekit.analysis.model.window import check
-    from tracekit.analysis.overlap import overlap
-
-    check(window)
     reports = []
-    for timeline in source.timelines():
-        result = overlap(timeline, window)
-        reports.append(Report(timeline, result.rows, result.notes, {"simds": result.simds}))
-    label = window_label(reports[0].tables["simds"]) if reports else ""
+    for analysis in source.analyses(window):
+        result = analysis.overlap
+        reports.append(Report(analysis, result.rows, result.notes, {"simds": result.simds}))
     views = [
-        ("rows", f"pairs of waves, {label}", _PAIRS),
-        ("simds", f"overlap per SIMD, {label}", _SIMDS),
+        View("rows", "pairs of waves", _PAIRS, window_of="simds"),
+        View("simds", "overlap per SIMD", _SIMDS, window_of="simds"),
     ]
     emit(output, "tracekit.overlap/1", reports, views)

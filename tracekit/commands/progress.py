@@ -18,7 +18,7 @@ DELAY = 0.5
 
 
 class Progress:
-    """Context in which ``capture`` reports its streams to a bar.
+    """Context with a bar for the streams of ``capture``, whose builder tells ``advance``.
 
     The bar counts bytes of streams that are in the tables.  Of a single stream nothing is
     known before its end, so the bar only shows that work goes on.
@@ -26,7 +26,7 @@ class Progress:
 
     def __init__(self, capture: Capture, se: int | None, quiet: bool) -> None:
         sizes = [stream.size for stream in capture.streams if se in (None, stream.se)]
-        self.capture, self.count, self.total, self.done = capture, len(sizes), sum(sizes), 0
+        self.count, self.total, self.done = len(sizes), sum(sizes), 0
         self.wanted = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self.lock = threading.Lock()
         self.ended = False
@@ -36,7 +36,6 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if self.wanted and self.count:
-            self.capture.progress = self._advance
             self.timer.start()
         return self
 
@@ -45,7 +44,6 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
         self.timer.cancel()
-        self.capture.progress = None
         with self.lock:
             self.ended = True
             if self.bar is not None:
@@ -73,7 +71,8 @@ class Progress:
             )
             self.bar.start()
 
-    def _advance(self, size: int) -> None:
+    def advance(self, size: int) -> None:
+        """Count ``size`` more bytes as done."""
         with self.lock:
             self.done += size
             if self.bar is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Column, Output, number, output_options, percent
-from tracekit.commands.report import Report, emit, window_label
+from tracekit.commands.output import Output, output_options
+from tracekit.present.cells import Column, number, percent
+from tracekit.present.report import Report, View, emit
 
 _VIEW = {
     "dispatch": Column("dispatch"),
@@ -45,17 +46,12 @@ def command(source: Source, window: str, output: Output) -> None:
     waves: s_nop is hazard time that other tools count as stall; refused: ready, but the port
     or pipe is taken; gaps: no attempt to issue; rest: instructions that issue.
     """
-    from tracekit.analysis.model.window import check
-    from tracekit.analysis.shapes import shapes
-
-    check(window)
     reports = []
-    for timeline in source.timelines():
-        result = shapes(timeline, window)
-        reports.append(Report(timeline, result.rows, result.notes, {"waits": result.waits}))
-    label = window_label(reports[0].tables["waits"]) if reports else ""
+    for analysis in source.analyses(window):
+        result = analysis.shapes
+        reports.append(Report(analysis, result.rows, result.notes, {"waits": result.waits}))
     views = [
-        ("rows", f"MFMA opcodes, {label}", _VIEW),
-        ("waits", f"wave cycles, {label}", _WAITS),
+        View("rows", "MFMA opcodes", _VIEW, window_of="waits"),
+        View("waits", "wave cycles", _WAITS, window_of="waits"),
     ]
     emit(output, "tracekit.shapes/1", reports, views)

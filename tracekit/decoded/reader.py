@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.build import timeline_of
 from tracekit.capture.archive import Place
 from tracekit.capture.files import matching, read_json
 from tracekit.capture.names import decoded_ids
@@ -23,10 +23,8 @@ from tracekit.gfx9 import REALTIME_HZ
 from tracekit.sqtt.raw import WaveFlag
 from tracekit.tables.columns import Columns
 from tracekit.tables.listing_tables import ListingTables
-from tracekit.tables.timeline import COLUMNS, Timeline
-
-if TYPE_CHECKING:
-    from tracekit.capture.capture import Capture
+from tracekit.tables.parts import Parts
+from tracekit.tables.schema import COLUMNS
 
 ONLY_AMD = (
     "decoded JSON holds only AMD's timing; exact timing needs the .att streams, the same rows "
@@ -40,29 +38,35 @@ _LIMITS = (1 << 14, 3, 31, 1 << 30)
 WaveKey = tuple[int, int, int, int]
 
 
+@dataclass(frozen=True)
+class Read:
+    """What a directory gave; ``listed_waves``: wave files that it names."""
+
+    parts: Parts
+    listed_waves: int
+    missing_waves: int
+
+
 class Reader(ABC):
     """Reads one directory; subclasses know one schema each."""
 
-    def __init__(self, capture: Capture, folder: Place, timing: str, se: int | None) -> None:
-        self.capture, self.folder, self.timing, self.se = capture, folder, timing, se
-        self.tables = ListingTables.of(capture.complete_listing(tuple))
-        self.parts: dict[str, list[Columns]] = {name: [] for name in COLUMNS}
-        self.notes = [*capture.notes, ONLY_AMD] if timing == "exact" else list(capture.notes)
+    def __init__(self, folder: Place, tables: ListingTables, timing: str, se: int | None) -> None:
+        self.folder, self.tables, self.se = folder, tables, se
+        self.parts = Parts()
+        self.notes = self.parts.notes
+        if timing == "exact":
+            self.notes.append(ONLY_AMD)
         ids = decoded_ids(folder)
         self.dispatch = ids[1] if ids and ids[1] < 1 << 31 else 0
 
-    def run(self) -> Timeline:
+    def run(self) -> Read:
         self._occupancy()
         listed = self._wave_files()
         missing = self._waves(listed)
         self._counters()
         self._clock()
         self._streams()
-        timeline = timeline_of(
-            self.capture, self.timing, self.tables, self.parts, self.notes, decoded=True
-        )
-        timeline.listed_waves, timeline.missing_waves = len(listed), missing
-        return timeline
+        return Read(self.parts, len(listed), missing)
 
     # What a schema defines.
 
@@ -164,7 +168,8 @@ class Reader(ABC):
         row = self.rows_of_lines(path, table)
         same = {"se": se, "cu": cu, "simd": simd, "slot": slot, "wave": number}
         where = row[:1] if n else np.array([-1])
-        self.parts["instructions"].append(
+        self.parts.add(
+            "instructions",
             {name: np.full(n, value) for name, value in same.items()}
             | {
                 "time": table[:, 0].copy(),
@@ -179,9 +184,10 @@ class Reader(ABC):
                 "dispatch": np.full(n, self.dispatch, np.int32),
                 "row": row,
                 "type": np.full(n, -1, np.int8),
-            }
+            },
         )
-        self.parts["waves"].append(
+        self.parts.add(
+            "waves",
             {name: [value] for name, value in same.items()}
             | {
                 "begin": [begin],
@@ -193,16 +199,17 @@ class Reader(ABC):
                 "code_object": tables.code_object[where],
                 "entry": tables.vaddr[where],
                 "flags": [int(WaveFlag.COMPLETE)],
-            }
+            },
         )
         spent = np.maximum(timeline[:, 1], 0)
-        self.parts["states"].append(
+        self.parts.add(
+            "states",
             {name: np.full(len(timeline), value) for name, value in same.items()}
             | {
                 "state": np.clip(timeline[:, 0], 0, 4).astype(np.int8),
                 "begin": begin + np.cumsum(spent) - spent,
                 "duration": spent,
-            }
+            },
         )
 
     def _occupancy(self) -> None:
@@ -225,7 +232,7 @@ class Reader(ABC):
             part["dispatch"] = np.full(len(table), self.dispatch)
             part["code_object"] = np.array([k[0] for k in kernel], np.int64)
             part["entry"] = np.array([k[1] for k in kernel], np.int64)
-            self.parts["occupancy"].append(part)
+            self.parts.add("occupancy", part)
 
     def _entry(self, name: str) -> tuple[int, int]:
         """(code object, address) of a kernel by its "object / 0xentry" or its symbol."""
@@ -250,7 +257,7 @@ class Reader(ABC):
             within(path, table[:, 6], "data: bank")
             part: Columns = {name: table[:, i] for i, name in enumerate(columns)}
             part["se"] = np.full(len(table), int(se))
-            self.parts["counters"].append(part)
+            self.parts.add("counters", part)
         self.parts["counters"].sort(key=lambda part: int(next(iter(part["se"]), 0)))  # type: ignore[call-overload]
 
     def _clock(self) -> None:
@@ -265,13 +272,14 @@ class Reader(ABC):
             if self.se not in (None, int(name[2:])):
                 continue
             table = int_table(path, content[name], 2, name)
-            self.parts["clock"].append(
+            self.parts.add(
+                "clock",
                 {
                     "se": np.full(len(table), int(name[2:])),
                     "time": table[:, 0],
                     "realtime": table[:, 1],
                     "frequency_hz": np.full(len(table), frequency),
-                }
+                },
             )
 
     def _streams(self) -> None:
@@ -293,7 +301,7 @@ class Reader(ABC):
             known |= {"target_cu": cus.get(se, -1), "simd_mask": 15}
             known |= {"instructions": instructions.get(se, 0)}
             known |= {"base": -1, "phase": -1, "truncated_at": -1}
-            self.parts["streams"].append({name: [value] for name, value in known.items()})
+            self.parts.add("streams", {name: [value] for name, value in known.items()})
 
 
 def _number(text: str) -> bool:

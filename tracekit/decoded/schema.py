@@ -1,38 +1,34 @@
-"""Timelines from decoded directories: what AMD's tools made of a stream, as JSON.
+"""Decoded directories to pieces of tables: what AMD's tools made of a stream, as JSON.
 
-One module of ``tracekit.ui`` a schema, chosen by content: ``named`` (10-column, version
-3.0.0, and 3.1 by its ``occupancy_fields``), ``packed`` (8-column, occupancy packed in 64-bit
-words) and ``rocprofv2``.
+One module a schema, chosen by content: ``named`` (10-column, version 3.0.0, and 3.1 by its
+``occupancy_fields``), ``packed`` (8-column, occupancy packed in 64-bit words) and
+``rocprofv2``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tracekit.capture.archive import Place
 from tracekit.capture.files import read_json
 from tracekit.decoded.named import NamedColumns
 from tracekit.decoded.packed import PackedOccupancy
-from tracekit.decoded.reader import Reader
+from tracekit.decoded.reader import Read, Reader
 from tracekit.decoded.rocprofv2 import Rocprofv2
 from tracekit.errors import FormatError
+from tracekit.tables.listing_tables import ListingTables
 
-if TYPE_CHECKING:
-    from tracekit.capture.archive import Place
-    from tracekit.capture.capture import Capture
-    from tracekit.tables.timeline import Timeline
-
-__all__ = ["read_decoded", "schema"]
+__all__ = ["Read", "read_decoded", "schema"]
 
 
-def read_decoded(capture: Capture, timing: str, se: int | None = None) -> Timeline:
-    """The timeline of a decoded directory; ``se`` restricts it to one shader engine.
+def read_decoded(folder: Place, tables: ListingTables, timing: str, se: int | None = None) -> Read:
+    """All of a decoded directory; ``se`` restricts it to one shader engine.
 
     Raises FormatError for malformed files, TracekitError when neither waves nor occupancy
     nor counts are there.
     """
-    assert capture.decoded is not None
-    reader = schema(capture.decoded, legacy=capture.listing.alt_index is not None)
-    return reader(capture, capture.decoded, timing, se).run()
+    reader = schema(folder, legacy=tables.listing.alt_index is not None)
+    return reader(folder, tables, timing, se).run()
 
 
 def schema(folder: Place, *, legacy: bool) -> type[Reader]:

@@ -1,4 +1,4 @@
-"""Other programs' formats: one module each, with ``write(timeline, path)``."""
+"""Other programs' formats: one module each, with ``write(analysis, path)``."""
 
 #: format -> (module of this package, extension of the file or directory).
 FORMATS: dict[str, tuple[str, str]] = {

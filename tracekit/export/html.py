@@ -8,16 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit import __version__
-from tracekit.analysis.bubbles import bubbles
-from tracekit.analysis.budget import budget
-from tracekit.analysis.causes import CAUSES, MEANINGS, causes
-from tracekit.analysis.checks.quality import quality_of
-from tracekit.analysis.maps import by_offset, by_time
-from tracekit.analysis.model.window import DEFAULT
-from tracekit.analysis.occupancy import occupancy
-from tracekit.analysis.overlap import overlap
+from tracekit.analysis.analysis import Analysis
+from tracekit.analysis.causes import CAUSES, MEANINGS
 from tracekit.errors import TracekitError
-from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,19 +25,19 @@ td.text,th.text{text-align:left}.note{opacity:.75}
 _SHARES = ("occupancy", "share", "best", "achieved", "filled", "lag")
 
 
-def write(timeline: Timeline, path: Path, window: str = DEFAULT) -> None:
-    """Write the report of ``timeline`` over ``window``; raises TracekitError without plotly."""
-    path.write_text(document(timeline, window), encoding="utf-8")
+def write(analysis: Analysis, path: Path) -> None:
+    """Write the report of ``analysis``; raises TracekitError without plotly."""
+    path.write_text(document(analysis), encoding="utf-8")
 
 
-def document(timeline: Timeline, window: str = DEFAULT) -> str:
+def document(analysis: Analysis) -> str:
     """The report as HTML text, Plotly included."""
     try:
         from plotly.offline import get_plotlyjs
     except ImportError:
         raise TracekitError("html needs plotly: pip install tracekit[dashboard]") from None
-    body = "".join(_sections(timeline, window))
-    title = escape(f"tracekit: {timeline.capture}")
+    body = "".join(_sections(analysis))
+    title = escape(f"tracekit: {analysis.timeline.capture}")
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f"<style>{_STYLE}</style><script>{get_plotlyjs()}</script></head><body>"
@@ -52,15 +45,15 @@ def document(timeline: Timeline, window: str = DEFAULT) -> str:
     )
 
 
-def _sections(timeline: Timeline, window: str) -> Iterator[str]:
-    found = causes(timeline, window)
-    busy = occupancy(timeline, window)
+def _sections(analysis: Analysis) -> Iterator[str]:
+    timeline, found, busy = analysis.timeline, analysis.causes, analysis.occupancy
     origin = "simulated, " if timeline.simulated else ""
     yield (
         f"<p>{origin}{escape(timeline.timing)} timing, {escape(str(timeline.arch))}, window "
-        f"{escape(window)}, tracekit {__version__}. Times are cycles of the shader clock.</p>"
+        f"{escape(analysis.window)}, tracekit {__version__}. "
+        "Times are cycles of the shader clock.</p>"
     )
-    judged = quality_of(timeline)
+    judged = analysis.quality
     yield f"<p><b>Quality: {judged.verdict}.</b></p>"
     for finding in judged.reasons:
         yield f'<p class="note">{escape(finding.reason)}.</p>'
@@ -70,7 +63,7 @@ def _sections(timeline: Timeline, window: str) -> Iterator[str]:
         busy.rows, ["se", "simd", "waves", "window", "window_cycles", "mfma", "matrix_occupancy",
                     "vector_occupancy", "overlap_cycles", "matrix_idle_cycles", "violations"],
     )  # fmt: skip
-    cost = budget(timeline, window, found=found)
+    cost = analysis.budget
     yield "<h2>Budget of an iteration</h2>" + _table(
         cost.rows, ["se", "simd", "slot", "iterations", "cycles", "matrix_cycles", "vector_cycles",
                     "full_rate_cycles", "packed_cycles", "transcendental_cycles", "lds_cycles",
@@ -80,22 +73,22 @@ def _sections(timeline: Timeline, window: str) -> Iterator[str]:
         cost.simds, ["se", "simd", "waves", "limit", "best_1", "best_2", "best_4", "achieved",
                      "verdict"],
     )  # fmt: skip
-    result = bubbles(timeline, window, found=found)
+    result = analysis.bubbles
     yield "<h2>Why the matrix pipe is idle</h2>" + _bars(result.totals)
     yield "<h3>Largest bubbles by place</h3>" + _table(
         result.sites, ["cause", "bubbles", "cycles", "mean_cycles", "share", "before_vaddr",
                        "before", "after_vaddr", "after"],
     )  # fmt: skip
     yield "<h3>Bubble map: iteration and offset</h3>" + _map(
-        by_offset(found), "iteration", "offset"
+        analysis.by_offset, "iteration", "offset"
     )
-    yield "<h3>Bubble map: time and SIMD</h3>" + _map(by_time(found), "simd", "time")
-    turns = overlap(timeline, window, found.loops)
+    yield "<h3>Bubble map: time and SIMD</h3>" + _map(analysis.by_time, "simd", "time")
+    turns = analysis.overlap
     yield "<h2>Do the waves take turns?</h2>" + _table(
         turns.rows, ["se", "simd", "slot_a", "wave_a", "slot_b", "wave_b", "window_cycles",
                      "a_shadow_filled", "b_shadow_filled", "lag", "alternation", "verdict"],
     )  # fmt: skip
-    yield "<h2>Hotspots</h2>" + _hotspots(timeline)
+    yield "<h2>Hotspots</h2>" + _hotspots(analysis)
     meanings = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in MEANINGS.items())
     yield f"<h2>Causes, in order of precedence</h2><dl>{meanings}</dl>"
 
@@ -176,9 +169,9 @@ def _map(cells: pd.DataFrame, rows: str, columns: str) -> str:
     return _figure(figure, 420)
 
 
-def _hotspots(timeline: Timeline) -> str:
+def _hotspots(analysis: Analysis) -> str:
     """Instructions with most latency."""
-    table = timeline.instructions
+    table = analysis.timeline.instructions
     if not len(table):
         return '<p class="note">Nothing to show.</p>'
     sums = table.groupby(["vaddr", "instruction"], observed=True)[["duration", "stall"]].sum()

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from tracekit import __version__
+from tracekit.analysis.analysis import Analysis
 from tracekit.errors import TracekitError
-from tracekit.tables.timeline import COLUMNS, Timeline
+from tracekit.tables.schema import COLUMNS
 
 
-def write(timeline: Timeline, path: Path) -> None:
+def write(analysis: Analysis, path: Path) -> None:
     """Write ``path``/<table>.parquet, zstd, for every table that has rows.
 
     The file metadata key "tracekit" is a JSON object: version, capture, architecture,
@@ -23,6 +24,7 @@ def write(timeline: Timeline, path: Path) -> None:
         from pyarrow.parquet import write_table
     except ImportError:
         raise TracekitError("parquet needs pyarrow: pip install tracekit[parquet]") from None
+    timeline = analysis.timeline
     path.mkdir(parents=True, exist_ok=True)
     for name, columns in COLUMNS.items():
         frame = getattr(timeline, name)

@@ -21,28 +21,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import BinaryIO
 
+from tracekit.analysis.analysis import Analysis
 from tracekit.export.tracks import Track, tracks
-from tracekit.tables.timeline import Timeline
 
 _SEQUENCE = b"\x50\x01"  # trusted_packet_sequence_id 1
 _NEEDS_STATE = b"\x68\x02"  # sequence_flags: relies on interned names
 _CLEARED = b"\x68\x01"
 
 
-def write(timeline: Timeline, path: Path) -> None:
-    """Write ``timeline`` to ``path``; one cycle of the shader clock is one nanosecond."""
+def write(analysis: Analysis, path: Path) -> None:
+    """Write ``analysis`` to ``path``; one cycle of the shader clock is one nanosecond."""
     with path.open("wb") as file:
-        _write(timeline, file)
+        _write(analysis, file)
 
 
-def _write(timeline: Timeline, file: BinaryIO) -> None:
+def _write(analysis: Analysis, file: BinaryIO) -> None:
+    timeline = analysis.timeline
     uuids: dict[tuple[str, ...], int] = {}
     names: dict[str, int] = {}
     origin = "simulated, " if timeline.simulated else ""
     root = (f"tracekit: {timeline.capture} ({origin}1 ns = 1 shader cycle)",)
     file.write(_packet(_CLEARED))
     _declare(file, uuids, root, False)
-    for track in tracks(timeline):
+    for track in tracks(analysis):
         path = (*root, *track.path)
         for depth in range(2, len(path) + 1):
             _declare(file, uuids, path[:depth], track.counter and depth == len(path))

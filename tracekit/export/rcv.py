@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.hotspots import STATS, Hotspots, hotspots
+from tracekit.analysis.analysis import Analysis
+from tracekit.analysis.hotspots import STATS, Hotspots
 from tracekit.errors import TracekitError
 from tracekit.export.rcv_waves import File, file_names, wave_files
 from tracekit.export.wstates import wave_states
@@ -36,15 +37,15 @@ _OWN = re.compile(
 )
 
 
-def write(timeline: Timeline, path: Path) -> None:
+def write(analysis: Analysis, path: Path) -> None:
     """Write the directory ``path``; files of an older one at that place are removed.
 
     Raises TracekitError for a timeline in exact timing, without code addresses (rocprofv2)
     or with several dispatches of one shader engine, and where ``path`` is a file.
     """
-    if timeline.shown_timing != TIMING:
+    if analysis.timeline.shown_timing != TIMING:
         raise TracekitError("rcv holds AMD's rows: use --timing amd")
-    files = list(documents(timeline))
+    files = list(documents(analysis))
     if path.exists() and not path.is_dir():
         raise TracekitError(f"{path}: is a file; rcv writes a directory")
     path.mkdir(parents=True, exist_ok=True)
@@ -56,9 +57,9 @@ def write(timeline: Timeline, path: Path) -> None:
         (path / name).write_text(text, encoding="utf-8")
 
 
-def documents(timeline: Timeline) -> Iterator[File]:
+def documents(analysis: Analysis) -> Iterator[File]:
     """(name, content) of every file."""
-    sums = hotspots(timeline)
+    timeline, sums = analysis.timeline, analysis.hotspots
     lines = sums.lines
     if len(timeline.listing) and (timeline.listing.vaddr < 0).any():
         raise TracekitError("rcv names code by address, which this capture (rocprofv2) lacks")
@@ -66,7 +67,7 @@ def documents(timeline: Timeline) -> Iterator[File]:
     listed = lines.row >= 0
     number[lines.row[listed]] = lines.line[listed]
     waves = list(wave_files(timeline, number))
-    yield "filenames.json", file_names(waves, timeline.counter_names, VERSION)
+    yield "filenames.json", file_names(waves, list(timeline.counter_names), VERSION)
     yield from waves
     code = _code(sums) + _other_kernels(timeline, sums)
     yield "code.json", {"code": code or None, "header": HEADER, "version": VERSION}

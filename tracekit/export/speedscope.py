@@ -12,19 +12,21 @@ from typing import Any
 import numpy as np
 
 from tracekit import __version__
+from tracekit.analysis.analysis import Analysis
 from tracekit.tables.timeline import Timeline
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _WAVE = ["se", "cu", "simd", "slot", "wave"]
 
 
-def write(timeline: Timeline, path: Path) -> None:
-    """Write ``timeline`` to ``path``."""
-    path.write_text(json.dumps(document(timeline), separators=(",", ":")))
+def write(analysis: Analysis, path: Path) -> None:
+    """Write the timeline of ``analysis`` to ``path``."""
+    path.write_text(json.dumps(document(analysis), separators=(",", ":")))
 
 
-def document(timeline: Timeline) -> dict[str, Any]:
+def document(analysis: Analysis) -> dict[str, Any]:
     """The file as an object: frames are instructions, profile 0 sums latency by source."""
+    timeline = analysis.timeline
     listing = timeline.listing
     frames: list[dict[str, Any]] = [_frame(listing, row) for row in range(len(listing))]
     frames.append({"name": "(no program counter)"})

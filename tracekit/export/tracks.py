@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.causes import CAUSES, causes
+from tracekit.analysis.analysis import Analysis
+from tracekit.analysis.causes import CAUSES
 from tracekit.analysis.model.activity import activity, codes
-from tracekit.analysis.model.loops import loops
 from tracekit.analysis.model.markers import scopes
 from tracekit.analysis.model.simds import Simd, each_simd, matrix_use, vector_use
 from tracekit.isa.listing import Pipe
@@ -37,14 +37,14 @@ class Track:
     counter: bool = False
 
 
-def tracks(timeline: Timeline) -> Iterator[Track]:
+def tracks(analysis: Analysis) -> Iterator[Track]:
     """All tracks of a timeline, parents before children."""
-    found = loops(timeline)
+    timeline = analysis.timeline
     painted = {
         (each.simd.se, each.simd.dispatch, each.simd.simd): each
-        for each in causes(timeline, "span", found).simds
+        for each in analysis.in_window("span").causes.simds
     }
-    table = codes(timeline.listing)
+    table = codes(timeline.listing, timeline.costs)
     for simd in each_simd(timeline):
         place = (f"SE {simd.se}", f"CU {simd.cu}", f"SIMD {simd.simd}")
         if simd.dispatch >= 0 and timeline.streams["dispatch"].nunique() > 1:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tracekit.isa.classify import Expect, accept_mask, expected, mnemonic
 from tracekit.isa.encoding import encoded_bytes
-from tracekit.isa.pipes import Pipe, cost
+from tracekit.isa.pipes import Pipe
 
 __all__ = ["Listing", "Pipe", "Symbol", "branch_operand"]
 
@@ -34,14 +35,13 @@ class Symbol:
     demangled: str = ""
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Listing:
     """Instructions in columns of one length *n*; see ``build`` for how they come about.
 
     ``target`` and ``next`` are row numbers, -1 where there is none.  ``hits``, ``latency``,
     ``stall`` and ``idle`` are the sums that code.json gives (cycles in AMD timing), None
-    when the source has none.  ``pipe``, ``cycles`` and ``klass`` are empty of meaning
-    (NONE, -1, "") until ``with_costs``.
+    when the source has none.  What a row costs is not here but in ``listing_costs.Costs``.
     """
 
     code_object: NDArray[np.int32]
@@ -63,17 +63,6 @@ class Listing:
     alt_index: NDArray[np.int32] | None = None
     #: Architecture by the ELF header; None when the source does not tell.
     arch: str | None = None
-    pipe: NDArray[np.uint8] = field(init=False)
-    cycles: NDArray[np.int16] = field(init=False)  # -1 unknown
-    klass: NDArray[np.str_] = field(init=False)
-    _rows: dict[tuple[int, int], int] | None = field(default=None, init=False, repr=False)
-    _lines: dict[int, int] | None = field(default=None, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        n = len(self.text)
-        self.pipe = np.zeros(n, np.uint8)
-        self.cycles = np.full(n, -1, np.int16)
-        self.klass = np.full(n, "", "<U16")
 
     def __len__(self) -> int:
         return len(self.text)
@@ -123,6 +112,10 @@ class Listing:
             sizes = _sizes(objects, addresses, lines, expect)
         else:
             sizes = column(size, 0, np.uint8).astype(np.uint8)
+        hits, latency, stall, idle = (
+            None if values is None else column(values, 0, np.int64).astype(np.int64)
+            for values in sums
+        )
         listing = cls(
             code_object=objects.copy(),
             vaddr=addresses.copy(),
@@ -139,10 +132,10 @@ class Listing:
             symbols=list(symbols),
             alt_index=None if alt_index is None else column(alt_index, -1, np.int32).astype("i4"),
             arch=arch,
-        )
-        listing.hits, listing.latency, listing.stall, listing.idle = (
-            None if values is None else column(values, 0, np.int64).astype(np.int64)
-            for values in sums
+            hits=hits,
+            latency=latency,
+            stall=stall,
+            idle=idle,
         )
         rank = np.full(n, -1, np.int64)
         rank[order] = np.arange(len(order))
@@ -169,9 +162,6 @@ class Listing:
 
     def row_of(self, code_object: int, vaddr: int) -> int:
         """Row of the instruction at ``vaddr`` of ``code_object``; -1 when absent."""
-        if self._rows is None:
-            keys = zip(self.code_object.tolist(), self.vaddr.tolist(), strict=True)
-            self._rows = {key: row for row, key in enumerate(keys) if key[1] >= 0}
         return self._rows.get((code_object, vaddr), -1)
 
     def rows_of(self, code_object: ArrayLike, vaddr: ArrayLike) -> NDArray[np.int32]:
@@ -186,24 +176,22 @@ class Listing:
 
     def row_of_line(self, line: int) -> int:
         """Row whose ``line`` is this code.json line; -1 when absent."""
-        if self._lines is None:
-            numbers = self.line.tolist()
-            self._lines = {n: row for row, n in reversed(list(enumerate(numbers))) if n >= 0}
         return self._lines.get(line, -1)
 
-    def with_costs(self, arch: str) -> Listing:
-        """Set ``pipe``, ``cycles`` (-1 unknown) and ``klass`` for ``arch``; returns itself."""
-        costs = [cost(arch, text) for text in self.text]
-        self.pipe = np.array([c.pipe for c in costs], np.uint8)
-        self.cycles = np.array([-1 if c.cycles is None else c.cycles for c in costs], np.int16)
-        self.klass = np.array([c.klass for c in costs], "<U16")
-        return self
+    @cached_property
+    def _rows(self) -> dict[tuple[int, int], int]:
+        keys = zip(self.code_object.tolist(), self.vaddr.tolist(), strict=True)
+        return {key: row for row, key in enumerate(keys) if key[1] >= 0}
+
+    @cached_property
+    def _lines(self) -> dict[int, int]:
+        return {n: row for row, n in reversed(list(enumerate(self.line.tolist()))) if n >= 0}
 
     @staticmethod
     def concat(listings: Sequence[Listing]) -> Listing:
         """One listing of several; of rows with one (code object, vaddr) the first is kept.
 
-        Sums become -1 where only some of the listings have them.  Costs are to be set anew.
+        Sums become -1 where only some of the listings have them.
         """
         parts = [part for part in listings if len(part)]
         symbols = list(dict.fromkeys(s for listing in listings for s in listing.symbols))

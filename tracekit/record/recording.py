@@ -144,7 +144,7 @@ def record(
 def _attempt(
     recording: Recording, program: str, cu: int, folder: Path, tell: Callable[[str], None]
 ) -> Attempt:
-    from tracekit.capture.opening import open_all
+    from tracekit.build import open_all
 
     folder.mkdir(parents=True, exist_ok=True)
     tell(f"CU {cu}: recording to {folder}")

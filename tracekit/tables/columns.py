@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.gfx9 import STATES
-from tracekit.tables.timeline import COLUMNS, categorical, frame
+from tracekit.tables.schema import COLUMNS, categorical, frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.gfx9 import STATES, Category, State
-from tracekit.tables.timeline import Timeline, categorical, frame
+from tracekit.tables.schema import categorical, frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def exact_states(timeline: Timeline) -> pd.DataFrame:
-    """The ``states`` table of a timeline in exact timing."""
+def exact_states(table: pd.DataFrame, waves: pd.DataFrame) -> pd.DataFrame:
+    """The ``states`` table of the instructions ``table`` of ``waves`` in exact timing."""
     import pandas as pd
 
-    table, waves = timeline.instructions, timeline.waves
     counts = waves["instructions"].to_numpy()
     wave_of = np.repeat(np.arange(len(waves)), counts)
     edges_time, edges_state, edges_wave = _edges(table, waves, wave_of)

@@ -1,9 +1,9 @@
-"""One stream on its way into the tables: stitched, timed, laid out in columns."""
+"""One stream to the pieces of the tables: stitched, timed, laid out in columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,49 +13,52 @@ from tracekit.sqtt import amd, exact, phase
 from tracekit.sqtt.decode import take
 from tracekit.sqtt.layout import Misc
 from tracekit.sqtt.raw import RawStream, WaveFlag
-from tracekit.sqtt.registers import LoadedObject, Registers, read_registers
+from tracekit.sqtt.registers import Registers
 from tracekit.sqtt.rows import Rows
 from tracekit.sqtt.side import counters, markers, occupancy, wave_starts
 from tracekit.sqtt.stitch import Stitched, stitch
 from tracekit.tables.columns import Columns
 from tracekit.tables.listing_tables import ListingTables
-
-if TYPE_CHECKING:
-    from tracekit.capture.capture import Capture, Stream
+from tracekit.tables.parts import Parts
 
 #: A byte offset past any token, before registers.FOREVER.
 STREAM_END = 1 << 61
 
 
-def stream_registers(capture: Capture, raw: RawStream) -> Registers:
-    """Register writes of a stream; the capture's load bases override its load records."""
-    registers = read_registers(raw)
-    for number, address in capture.load_bases.items():
-        size = capture.load_size(number)
-        known = [o for o in registers.objects if o.id != number]
-        registers.objects = [LoadedObject(number, address, size, True, 0), *known]
-    return registers
+@dataclass(frozen=True)
+class StreamFacts:
+    """What a file says of its stream besides the tokens: its name, ids and size (bytes)."""
+
+    name: str
+    se: int
+    dispatch: int
+    size: int
+    target_cu: int
+    simd_mask: int
 
 
 class StreamTables:
-    """One stream on its way into the tables."""
+    """One stream on its way into the tables; ``parts`` is all of it."""
 
     def __init__(
         self,
-        capture: Capture,
-        stream: Stream,
+        stream: StreamFacts,
         raw: RawStream,
+        registers: Registers,
         tables: ListingTables,
         timing: str,
-        parts: dict[str, list[Columns]],
-        notes: list[str],
     ) -> None:
-        self.stream, self.raw, self.tables, self.timing = stream, raw, tables, timing
-        self.parts, self.notes = parts, notes
-        self.registers = stream_registers(capture, raw)
+        self.stream, self.raw, self.registers = stream, raw, registers
+        self.tables, self.timing = tables, timing
         self.phase = phase.fit(raw)
+        self._made = Parts()
 
-    def add(self) -> None:
+    def parts(self) -> Parts:
+        """The pieces of all tables that the stream gives."""
+        self._fill()
+        return self._made
+
+    def _fill(self) -> None:
         raw, registers = self.raw, self.registers
         starts = wave_starts(raw, registers)
         order = starts.position(raw.waves["start_offset"])
@@ -63,9 +66,9 @@ class StreamTables:
         dispatch = self._dispatch(starts.dispatch)
         self._registers(dispatch_ids=self._dispatch(np.arange(len(registers.dispatches))))
         se = self.stream.se
-        self.parts["occupancy"].append(occupancy(raw, starts, dispatch, se))
-        self.parts["markers"].append(markers(raw, se))
-        self.parts["counters"].append(counters(raw, se))
+        self._made.add("occupancy", occupancy(raw, starts, dispatch, se))
+        self._made.add("markers", markers(raw, se))
+        self._made.add("counters", counters(raw, se))
         if not raw.records:  # an SE traced for occupancy only: its waves are in that table
             self._stream(None)
             return
@@ -128,10 +131,11 @@ class StreamTables:
         flags = waves["flags"]
         good = flags & (WaveFlag.COMPLETE | WaveFlag.PACKETS_LOST | WaveFlag.LOST_END)
         n = len(flags)
-        self.parts["waves"].append(
+        self._made.add(
+            "waves",
             {
                 "se": np.full(n, self.stream.se),
-                "cu": np.full(n, self.stream.header.target_cu),
+                "cu": np.full(n, self.stream.target_cu),
                 "simd": waves["simd"],
                 "slot": waves["slot"],
                 "wave": waves["index"],
@@ -144,7 +148,7 @@ class StreamTables:
                 "code_object": code_object,
                 "entry": entry,
                 "flags": flags,
-            }
+            },
         )
 
     def _instructions(
@@ -165,10 +169,11 @@ class StreamTables:
             column[released] = releases
             return column
 
-        self.parts["instructions"].append(
+        self._made.add(
+            "instructions",
             {
                 "se": of_wave(np.full(len(wave_counts), self.stream.se), "int16"),
-                "cu": of_wave(np.full(len(wave_counts), self.stream.header.target_cu), "int8"),
+                "cu": of_wave(np.full(len(wave_counts), self.stream.target_cu), "int8"),
                 "simd": of_wave(waves["simd"], "int8"),
                 "slot": of_wave(waves["slot"], "int8"),
                 "wave": of_wave(waves["index"], "int32"),
@@ -184,7 +189,7 @@ class StreamTables:
                 "dispatch": of_wave(dispatch, "int32"),
                 "row": row,
                 "type": rows.type.view(np.int8),
-            }
+            },
         )
 
     def _amd_states(self, timelines: list[list[tuple[int, int]]]) -> None:
@@ -200,25 +205,27 @@ class StreamTables:
             for name, source in (("simd", "simd"), ("slot", "slot"), ("wave", "index"))
         }
         columns["se"] = np.full(len(entries), self.stream.se)
-        columns["cu"] = np.full(len(entries), self.stream.header.target_cu)
+        columns["cu"] = np.full(len(entries), self.stream.target_cu)
         columns |= {"state": entries[:, 0].astype(np.int8), "begin": begin}
         columns["duration"] = entries[:, 1]
-        self.parts["states"].append(columns)
+        self._made.add("states", columns)
 
     def _registers(self, dispatch_ids: NDArray[np.int64]) -> None:
         registers, se = self.registers, self.stream.se
-        self.parts["clock"].append(
+        self._made.add(
+            "clock",
             {
                 "se": np.full(len(registers.realtime), se),
                 "time": np.array([t for t, _ in registers.realtime], np.int64),
                 "realtime": np.array([r for _, r in registers.realtime], np.int64),
                 "frequency_hz": np.full(len(registers.realtime), registers.realtime_hz),
-            }
+            },
         )
         records = registers.dispatches
         where = [registers.resolve(d.pc, d.offset) for d in records]
         names = [kernel_name(self.tables.listing, *w) for w in where]
-        self.parts["dispatches"].append(
+        self._made.add(
+            "dispatches",
             {
                 "dispatch": dispatch_ids,
                 "se": np.full(len(records), se),
@@ -235,7 +242,7 @@ class StreamTables:
                 "vgprs": np.array([d.vgprs for d in records], np.int32),
                 "user_sgprs": np.array([d.user_sgprs for d in records], np.int32),
                 "scratch": np.array([d.scratch for d in records], bool),
-            }
+            },
         )
 
     def _stream(self, stitched: Stitched | None) -> None:
@@ -243,16 +250,17 @@ class StreamTables:
         base = raw.epochs["base"]
         constant = self.phase.constant
         instructions = int(raw.inst_counts.sum() + raw.state_counts[3])
-        if self.parts["instructions"] and stitched is not None:
-            instructions = len(self.parts["instructions"][-1]["time"])  # type: ignore[arg-type]
-        self.parts["streams"].append(
+        if self._made["instructions"] and stitched is not None:
+            instructions = len(self._made["instructions"][-1]["time"])  # type: ignore[arg-type]
+        self._made.add(
+            "streams",
             {
                 "se": [stream.se],
                 "dispatch": [stream.dispatch],
                 "file": [stream.name],
                 "bytes": [stream.size],
-                "target_cu": [stream.header.target_cu],
-                "simd_mask": [stream.header.simd_mask],
+                "target_cu": [stream.target_cu],
+                "simd_mask": [stream.simd_mask],
                 "instructions": [instructions],
                 "base": [int(base[0]) if len(base) else -1],
                 "phase": [-1 if constant is None else constant],
@@ -263,10 +271,10 @@ class StreamTables:
                 "orphan_tokens": [raw.orphan_tokens],
                 "resynchronised": [int(stitched.resynchronised.sum()) if stitched else 0],
                 "swapped": [int(stitched.swapped.sum()) if stitched else 0],
-            }
+            },
         )
         if raw.truncated_at >= 0:
-            self.notes.append(
+            self._made.notes.append(
                 f"{stream.name}: byte {raw.truncated_at:#x}: a token runs past the end; what "
                 "precedes the cut was decoded (the buffer was probably full)"
             )

@@ -1,180 +1,41 @@
-"""The Timeline: what a capture holds, as documented pandas tables.
-
-Times are cycles of the shader clock, counted from near the start of that SE's stream
-(the ``time`` column); clocks of different SEs are not aligned.  Where a column has no
-value it holds -1 (integers) or NaN (instruction).
-"""
+"""The Timeline: what a capture holds, as documented pandas tables (``schema.COLUMNS``)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.gfx9 import Inst
 from tracekit.isa.arch import ArchChoice
-from tracekit.isa.listing import Listing, Pipe
+from tracekit.isa.listing import Listing
+from tracekit.isa.listing_costs import Costs
+from tracekit.tables.states import exact_states
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.analysis.checks.findings import Quality
 
-#: Columns of every table: name -> (dtype, meaning).
-COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
-    "waves": {
-        "se": ("int16", "shader engine"),
-        "cu": ("int8", "compute unit"),
-        "simd": ("int8", "SIMD of the CU, 0-3"),
-        "slot": ("int8", "wave slot of the SIMD, 0-9"),
-        "wave": ("int32", "n-th traced wave of that slot, from 0"),
-        "begin": ("int64", "cycles: WAVE_START (first token where the start was not traced)"),
-        "end": ("int64", "cycles: WAVE_END (last token where the end was not traced)"),
-        "instructions": ("int64", "executed instructions traced"),
-        "stitched": ("int64", "of these, how many have a program counter"),
-        "complete": ("bool", "both ends traced, no packet lost in between"),
-        "dispatch": ("int32", "dispatch id: the file's, plus the ordinal within the stream"),
-        "code_object": ("int32", "code object of the entry, 0 unknown"),
-        "entry": ("int64", "ELF address of the first instruction (absolute where unknown)"),
-        "flags": ("int32", "sqtt.raw.WaveFlag: what is known of its ends and losses"),
-    },
-    "instructions": {
-        "se": ("int16", "shader engine"),
-        "cu": ("int8", "compute unit"),
-        "simd": ("int8", "SIMD"),
-        "slot": ("int8", "wave slot"),
-        "wave": ("int32", "n-th wave of the slot"),
-        "time": ("int64", "cycles: first attempt to issue"),
-        "category": ("int8", "AMD's category 1-11; 0 when its type was lost"),
-        "stall": ("int64", "cycles: time + stall = issue"),
-        "duration": ("int64", "cycles: time + duration = end of the issue cost"),
-        "code_object": ("int32", "code object id, 0 unstitched"),
-        "vaddr": ("int64", "ELF address, -1 unstitched"),
-        "line": ("int32", "code.json line, -1 without"),
-        "instruction": ("category", "disassembly, NaN unstitched"),
-        "release": ("int64", "cycles: release of an s_barrier (exact timing), else -1"),
-        "dispatch": ("int32", "dispatch id"),
-        "row": ("int32", "row of the listing, -1 unstitched"),
-        "type": ("int8", "INST token type (gfx9.Inst, INST_IMMED ...), -1 in decoded JSON"),
-    },
-    "states": {
-        "se": ("int16", "shader engine"),
-        "cu": ("int8", "compute unit"),
-        "simd": ("int8", "SIMD"),
-        "slot": ("int8", "wave slot"),
-        "wave": ("int32", "n-th wave of the slot"),
-        "state": ("category", "EMPTY, IDLE, EXEC, WAIT, STALL"),
-        "begin": ("int64", "cycles"),
-        "duration": ("int64", "cycles"),
-    },
-    "occupancy": {
-        "se": ("int16", "shader engine"),
-        "time": ("int64", "cycles"),
-        "cu": ("int8", "compute unit"),
-        "simd": ("int8", "SIMD"),
-        "slot": ("int8", "wave slot"),
-        "start": ("bool", "a wave started (else it ended)"),
-        "dispatch": ("int32", "dispatch id, -1 unknown"),
-        "code_object": ("int32", "code object of the wave's entry, 0 unknown"),
-        "entry": ("int64", "ELF address of the wave's entry"),
-    },
-    "markers": {
-        "se": ("int16", "shader engine"),
-        "time": ("int64", "cycles"),
-        "cu": ("int8", "compute unit"),
-        "simd": ("int8", "SIMD"),
-        "slot": ("int8", "wave slot"),
-        "value": ("int64", "the 32 bits of M0 at s_ttracedata"),
-    },
-    "counters": {
-        "se": ("int16", "shader engine"),
-        "time": ("int64", "cycles: token time - 4 * cu (CUs are read one a tick)"),
-        "cu": ("int8", "compute unit"),
-        "bank": ("int8", "0: SQ counters 0-3, 1: 4-7"),
-        "c0": ("int32", "counts since the sample before"),
-        "c1": ("int32", "as c0"),
-        "c2": ("int32", "as c0"),
-        "c3": ("int32", "as c0"),
-    },
-    "clock": {
-        "se": ("int16", "shader engine"),
-        "time": ("int64", "cycles"),
-        "realtime": ("int64", "GPU realtime counter"),
-        "frequency_hz": ("int64", "of the realtime counter"),
-    },
-    "dispatches": {
-        "dispatch": ("int32", "dispatch id"),
-        "se": ("int16", "shader engine"),
-        "time": ("int64", "cycles of the initiator write"),
-        "me": ("int8", "micro engine"),
-        "pipe": ("int8", "pipe"),
-        "code_object": ("int32", "code object of the entry, 0 unknown"),
-        "entry": ("int64", "ELF address of the entry (absolute where unknown)"),
-        "kernel": ("str", "name of the symbol, else 'code object / 0xentry'"),
-        "threads_x": ("int32", "workgroup size"),
-        "threads_y": ("int32", "workgroup size"),
-        "threads_z": ("int32", "workgroup size"),
-        "lds_bytes": ("int32", "LDS of a workgroup by COMPUTE_PGM_RSRC2, 512-byte granule"),
-        "vgprs": ("int32", "VGPRs of a wave by COMPUTE_PGM_RSRC1"),
-        "user_sgprs": ("int32", "user SGPRs"),
-        "scratch": ("bool", "uses scratch memory"),
-    },
-    "streams": {
-        "se": ("int16", "shader engine"),
-        "dispatch": ("int32", "dispatch id of the file"),
-        "file": ("str", "name of the stream"),
-        "bytes": ("int64", "size of the stream, 0 for decoded JSON"),
-        "target_cu": ("int8", "CU whose instructions are traced, -1 unknown"),
-        "simd_mask": ("int8", "SIMDs traced"),
-        "instructions": ("int64", "traced"),
-        "base": ("int64", "shader clock at time 0, -1 unknown"),
-        "phase": ("int8", "constant c of the tick phase, -1 unknown"),
-        "truncated_at": ("int64", "byte offset of a cut token, -1 none"),
-        "packets_lost": ("int64", "PACKET_LOST tokens"),
-        "tt_stalls": ("int64", "times the trace stalled the shader"),
-        "illegal_tokens": ("int64", "tokens naming a wave slot above 9"),
-        "orphan_tokens": ("int64", "instruction types without an issue"),
-        "resynchronised": ("int64", "times the stitcher had to search its place"),
-        "swapped": ("int64", "pairs of types that came out of order"),
-    },
-}
-
-
-def frame(table: str, columns: dict[str, object]) -> pd.DataFrame:
-    """A DataFrame of ``columns`` with the documented dtypes, without copying arrays."""
-    import pandas as pd
-
-    data: dict[str, object] = {}
-    for name, (dtype, _) in COLUMNS[table].items():
-        values = columns[name]
-        if dtype not in ("category", "str"):
-            values = np.asarray(values, dtype)
-        data[name] = values
-    return pd.DataFrame(data, copy=False)
-
-
-def categorical(codes: NDArray[np.integer[Any]], labels: pd.Index[str]) -> pd.Categorical[Any]:
-    """A categorical column of ``codes`` into ``labels`` (-1: no value)."""
-    import pandas as pd
-
-    return pd.Categorical.from_codes(codes, categories=labels)
-
-
-@dataclass
+@dataclass(frozen=True, eq=False, repr=False)
 class Timeline:
-    """Tables of one capture (``COLUMNS`` documents each column with its unit).
+    """Tables of one capture (``tables.schema.COLUMNS`` documents each column with its unit).
 
+    A value: nothing in it changes; ``select`` and ``with_costs`` give others.
     ``instructions`` is sorted by se, simd, slot, wave and program order.  ``timing`` is
-    "exact" or "amd"; ``exact_available`` False when only AMD's decoded rows exist.
+    "exact" or "amd"; a decoded directory has AMD's rows alone.
     """
 
     capture: str
     timing: str
     arch: ArchChoice
     listing: Listing
+    #: What the rows of ``listing`` cost on ``arch``.
+    costs: Costs
     waves: pd.DataFrame
     instructions: pd.DataFrame
     occupancy: pd.DataFrame
@@ -183,21 +44,24 @@ class Timeline:
     clock: pd.DataFrame
     dispatches: pd.DataFrame
     streams: pd.DataFrame
-    _states: pd.DataFrame | None = None
-    _make_states: Callable[[Timeline], pd.DataFrame] | None = None
-    counter_names: list[str] = field(default_factory=list)
-    marker_names: dict[int, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    #: States that came with the rows (AMD's timing); None: they follow from the rows.
+    own_states: pd.DataFrame | None = None
+    counter_names: tuple[str, ...] = ()
+    marker_names: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    #: What decoding has to say; ``notes`` adds what is assumed.
+    decode_notes: tuple[str, ...] = ()
     simulated: bool = False
     synthetic: bool = False
     decoded: bool = False
     #: Wave files that a decoded directory names, and how many of them are not there.
     listed_waves: int = 0
     missing_waves: int = 0
-    #: The verdict on the whole capture, kept when a part is selected; None: not judged yet.
-    quality: Quality | None = None
-    #: Cycles of MFMAs without a listing row; None: unknown (see ``assume_mfma_cycles``).
-    assumed_mfma_cycles: int | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Timeline {self.capture}: {len(self.instructions):,} instructions of "
+            f"{len(self.waves):,} waves, {self.shown_timing} timing, {self.arch.name}>"
+        )
 
     @property
     def shown_timing(self) -> str:
@@ -205,35 +69,51 @@ class Timeline:
         return "amd" if self.decoded else self.timing
 
     @property
+    def notes(self) -> list[str]:
+        """What to know before using the tables, one sentence each."""
+        assumed = self._assumption
+        return [*self.decode_notes, *([assumed] if assumed else [])]
+
+    @cached_property
     def states(self) -> pd.DataFrame:
         """Wave states, made when first asked for."""
-        if self._states is None:
-            assert self._make_states is not None
-            self._states = self._make_states(self)
-        return self._states
+        if self.own_states is not None:
+            return self.own_states
+        return exact_states(self.instructions, self.waves)
 
-    def assume_mfma_cycles(self, cycles: int) -> None:
-        """Let every MFMA of unknown cost hold the matrix pipe for ``cycles``, and note it.
-
-        Unknown are those without a listing row (told by their token type) and opcodes that
-        no cost table has; what is known stays.
-        """
-        table, listing = self.instructions, self.listing
+    @cached_property
+    def _assumption(self) -> str:
+        """That cycles of MFMAs are assumed, and of how many; "" where none are."""
+        cycles = self.costs.assumed_mfma
+        if cycles is None:
+            return ""
+        table = self.instructions
         row = table["row"].to_numpy()
-        unknown = (listing.pipe == Pipe.MATRIX) & (listing.cycles < 0)
         rowless = int(((row < 0) & (table["type"] == Inst.VALU_MAI).to_numpy()).sum())
-        executed = int(unknown[row[row >= 0]].sum())
-        listing.cycles[unknown] = cycles
-        self.assumed_mfma_cycles = cycles
-        if rowless or executed:
-            self.notes.append(
-                f"matrix cycles are assumed: {cycles} for each of {rowless + executed} MFMAs of "
-                "unknown opcode (--assume-mfma-cycles)"
-            )
+        number = rowless + int(self.costs.guessed[row[row >= 0]].sum())
+        if not number:
+            return ""
+        return (
+            f"matrix cycles are assumed: {cycles} for each of {number} MFMAs of "
+            "unknown opcode (--assume-mfma-cycles)"
+        )
+
+    def with_costs(
+        self, arch: ArchChoice | None = None, assumed_mfma_cycles: int | None = None
+    ) -> Timeline:
+        """The same tables with the costs of ``arch`` (None: as it is); nothing is decoded.
+
+        ``assumed_mfma_cycles``: every MFMA of unknown cost holds the matrix pipe that long,
+        and a note says so.  Unknown are those without a listing row (told by their token
+        type) and opcodes that no cost table has; what is known stays.  Raises ValueError for
+        an architecture without tables.
+        """
+        chosen = arch or self.arch
+        costs = Costs.of(self.listing.text, chosen.name, assumed_mfma_cycles)
+        return replace(self, arch=chosen, costs=costs)
 
     def select(self, **wanted: int | None) -> Timeline:
         """The part with the given se, cu, simd, slot, wave or dispatch (None: any)."""
-        from dataclasses import replace
 
         def part(table: pd.DataFrame) -> pd.DataFrame:
             mask: NDArray[np.bool_] = np.ones(len(table), bool)
@@ -242,6 +122,8 @@ class Timeline:
                     mask &= (table[name] == value).to_numpy()
             return table if mask.all() else table[mask].reset_index(drop=True)
 
+        if all(value is None for value in wanted.values()):
+            return self
         return replace(
             self,
             waves=part(self.waves),
@@ -252,6 +134,5 @@ class Timeline:
             clock=part(self.clock),
             dispatches=part(self.dispatches),
             streams=part(self.streams),
-            notes=list(self.notes),
-            _states=None if self._states is None else part(self._states),
+            own_states=None if self.own_states is None else part(self.own_states),
         )

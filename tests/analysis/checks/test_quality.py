@@ -8,8 +8,9 @@ import pytest
 import tracekit
 from tests.support import planned
 from tests.support.planned import Plan, lines
+from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.checks.findings import Finding, Quality, percent, ranges
-from tracekit.analysis.checks.quality import quality, quality_of
+from tracekit.analysis.checks.quality import quality
 from tracekit.gfx9 import Inst
 from tracekit.sqtt.encode import pack
 from tracekit.sqtt.layout import Token
@@ -237,7 +238,7 @@ def test_counters_that_count_are_no_finding(tmp_path):
 
 def test_named_counters_without_a_sample_are_a_warning(tmp_path):
     timeline = planned.timeline(planned.write(tmp_path, KERNEL, [full()]))
-    timeline.counter_names = ["SQ_BUSY_CU_CYCLES"]
+    timeline = replace(timeline, counter_names=("SQ_BUSY_CU_CYCLES",))
     verdict, found = judged(timeline)
     assert verdict == "usable"
     assert "no_counter_samples" in found
@@ -340,10 +341,9 @@ def test_a_stream_that_does_not_tell_its_phase(tmp_path):
 
 def test_a_selected_part_keeps_the_verdict_of_the_whole(tmp_path):
     timeline = planned.timeline(planned.write(tmp_path, KERNEL, [full(0), full(1)]))
-    timeline.quality = quality(timeline)
-    part = timeline.select(simd=3)
-    assert not len(part.instructions)
-    assert quality_of(part).verdict == "good"
+    part = Analysis(timeline).select(simd=3)
+    assert not len(part.timeline.instructions)
+    assert part.quality.verdict == "good"
 
 
 def test_the_line_gives_the_first_reason_and_counts_the_others():

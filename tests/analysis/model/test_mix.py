@@ -4,6 +4,7 @@ import pytest
 
 from tracekit.analysis.model.mix import bound, parts, total
 from tracekit.isa.listing import Listing
+from tracekit.isa.listing_costs import Costs
 
 MATRIX = ["v_mfma_f32_32x32x64_f8f6f4 v[0:15], v[16:23], v[24:31], v[0:15]"] * 16
 SCALED = ["v_mfma_scale_f32_32x32x64_f8f6f4 v[0:15], v[16:23], v[24:31], v[0:15], v32, v33"] * 16
@@ -18,8 +19,8 @@ VECTOR = ("full_rate", "packed", "transcendental", "conversion", "cross_lane")
 
 
 def mix(texts, rates=None):
-    listing = Listing.build(1, range(0, 8 * len(texts), 8), texts, size=8).with_costs("gfx950")
-    found = total(listing, "gfx950", rates)
+    listing = Listing.build(1, range(0, 8 * len(texts), 8), texts, size=8)
+    found = total(listing, Costs.of(listing.text, "gfx950"), rates)
     return found, sum(found[name] for name in VECTOR)
 
 
@@ -86,7 +87,7 @@ def test_an_empty_mix_has_no_bound():
 
 def test_a_rate_names_an_opcode_whatever_its_encoding():
     listing = Listing.build(1, [0, 8], ["v_exp_f32_e32 v0, v1", "v_exp_f32_e64 v0, v1"], size=8)
-    table = parts(listing.with_costs("gfx950"), "gfx950", {"v_exp_f32": 16})
+    table = parts(listing, Costs.of(listing.text, "gfx950"), {"v_exp_f32": 16})
     assert table["transcendental"].tolist() == [16, 16, 0]
 
 
@@ -97,7 +98,7 @@ def test_waves_of_all_simds_share_the_lds(arch, cycles):
     """The loop of an 8-wave GEMM: 96 reads of 8 bytes a lane beside 512 matrix cycles."""
     texts = ["ds_read_b64 v[4:5], v8"] * 96
     texts += ["v_mfma_f32_16x16x16_bf16 v[0:3], v[4:5], v[6:7], v[0:3]"] * 32
-    listing = Listing.build(1, range(0, 8 * len(texts), 8), texts, size=8).with_costs(arch)
-    found = bound(total(listing, arch), 2)
+    listing = Listing.build(1, range(0, 8 * len(texts), 8), texts, size=8)
+    found = bound(total(listing, Costs.of(listing.text, arch)), 2)
     assert found.cycles == max(cycles, 2 * 512)
     assert found.limit == ("lds_data" if cycles > 1024 else "matrix")

@@ -23,8 +23,3 @@ def quality(timeline: Timeline) -> Quality:
         check for room in (sampling, reach, losses, soundness, timekeeping) for check in room.CHECKS
     ]
     return Quality.of(finding for check in checks for finding in check(timeline))
-
-
-def quality_of(timeline: Timeline) -> Quality:
-    """The verdict that the timeline carries, else a fresh one."""
-    return timeline.quality or quality(timeline)

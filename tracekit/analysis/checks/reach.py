@@ -72,7 +72,7 @@ def executed_code(timeline: Timeline) -> Iterator[Finding]:
         return
     kernel = kernel_rows(timeline)
     counts = np.bincount(row, minlength=len(listing))
-    matrix = listing.pipe == Pipe.MATRIX
+    matrix = timeline.costs.pipe == Pipe.MATRIX
     static, dynamic = int((kernel & matrix).sum()), int(counts[matrix].sum())
     if static and not dynamic:
         waves = timeline.waves["instructions"]

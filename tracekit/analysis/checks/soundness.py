@@ -54,7 +54,8 @@ def model(timeline: Timeline) -> Iterator[Finding]:
     """MFMAs of one SIMD that are closer together than its matrix pipe allows."""
     table, source = timeline.instructions, timeline.listing
     row = table["row"].to_numpy()
-    costly = (source.pipe == Pipe.MATRIX) & (source.cycles >= 0)
+    costs = timeline.costs
+    costly = (costs.pipe == Pipe.MATRIX) & (costs.cycles >= 0)
     at = np.flatnonzero(np.append(costly, False)[row])
     if not len(at):
         return
@@ -69,7 +70,7 @@ def model(timeline: Timeline) -> Iterator[Finding]:
         same &= values[1:] == values[:-1]
     scaled = source.expect == Expect.MFMA_SCALE
     allowed = np.where(scaled[row[1:]] & (timeline.shown_timing == "amd"), -AMD_SHIFT, 0)
-    short = np.diff(issue) - source.cycles.astype(np.int64)[row[:-1]]
+    short = np.diff(issue) - costs.cycles.astype(np.int64)[row[:-1]]
     count = int((same & (short < allowed)).sum())
     # AMD's rows of any instruction may lie one tick off; more is no matter of rounding.
     tolerated = -AMD_SHIFT if timeline.shown_timing == "amd" else 0

@@ -19,6 +19,7 @@ from tracekit.analysis.model.simds import Simd
 from tracekit.analysis.model.window import residence
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing, Pipe
+from tracekit.isa.listing_costs import Costs
 from tracekit.sqtt.raw import WaveFlag
 from tracekit.tables.timeline import Timeline
 
@@ -64,7 +65,7 @@ class Codes:
     in_lgkm: NDArray[np.bool_]
 
 
-def codes(listing: Listing) -> Codes:
+def codes(listing: Listing, costs: Costs) -> Codes:
     """The states that each instruction of ``listing`` means."""
     n = len(listing)
     by_pipe = {
@@ -74,10 +75,10 @@ def codes(listing: Listing) -> Codes:
         Pipe.VMEM: (Doing.VMEM, Doing.VMEM),
     }
     refused, issuing = (np.full(n + 1, Doing.SCALAR, np.uint8) for _ in range(2))
-    pipe = np.append(listing.pipe, Pipe.NONE)
+    pipe = np.append(costs.pipe, Pipe.NONE)
     for key, (before, after) in by_pipe.items():
         refused[pipe == key], issuing[pipe == key] = before, after
-    klass = np.append(listing.klass, "")
+    klass = np.append(costs.klass, "")
     refused[(pipe == Pipe.VECTOR) & np.isin(klass, _PACKED)] = Doing.PACKED_REFUSED
     inside = pipe == Pipe.NONE
     for name, code in (("nop", Doing.NOP), ("barrier", Doing.BARRIER)):
@@ -147,7 +148,7 @@ class Activity:
 
 
 def activity(timeline: Timeline, simd: Simd, table: Codes) -> Activity:
-    """The states of the waves of ``simd``; ``table`` is ``codes(timeline.listing)``."""
+    """The states of the waves of ``simd``; ``table`` is what ``codes`` says of its listing."""
     key, wave = np.unique(simd.wave_key, return_inverse=True)
     # Rows are sorted by wave already: numbers rise along them.
     keys, begins, ends = residence(timeline, simd)

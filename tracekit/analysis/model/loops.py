@@ -91,7 +91,7 @@ def loops(timeline: Timeline) -> Loops:
         static = _static(part, timeline.listing)
         table = _iterations(part, static)
         table["loop"] += number
-        rows += _describe(part, static, table, timeline.listing, number, dispatch)
+        rows += _describe(part, static, table, timeline, number, dispatch)
         for name, values in zip(WAVE, keys, strict=True):
             table[name] = values[table["wave_number"].to_numpy()]
         table["dispatch"] = dispatch
@@ -225,14 +225,20 @@ def _iterations(part: _Rows, static: _Static) -> pd.DataFrame:
 
 
 def _describe(
-    part: _Rows, static: _Static, table: pd.DataFrame, listing: Listing, number: int, dispatch: int
+    part: _Rows,
+    static: _Static,
+    table: pd.DataFrame,
+    timeline: Timeline,
+    number: int,
+    dispatch: int,
 ) -> list[dict[str, object]]:
     """One row of COLUMNS for each loop."""
+    listing, costs = timeline.listing, timeline.costs
     inner = static.inner[part.row]
     within = np.append(part.same_wave(), False)
     step = np.where(within, np.append(part.issue[1:], 0) - part.issue, part.end - part.issue)
     count = len(static.header)
-    pipe, cycles = np.append(listing.pipe, 0), np.append(listing.cycles, 0).astype(np.int64)
+    pipe, cycles = np.append(costs.pipe, 0), np.append(costs.cycles, 0).astype(np.int64)
     matrix = np.where(pipe == Pipe.MATRIX, np.maximum(cycles, 0), 0)[part.row]
     mine = inner >= 0
     matrix_cycles = np.bincount(inner[mine], matrix[mine], minlength=count)

@@ -18,6 +18,7 @@ from tracekit.gfx9 import TICK
 from tracekit.isa.blocking import blocking
 from tracekit.isa.classify import mnemonic
 from tracekit.isa.listing import Listing, Pipe
+from tracekit.isa.listing_costs import Costs
 
 Array = NDArray[np.int64]
 
@@ -54,15 +55,17 @@ def opcode_of(text: str) -> str:
     return _SUFFIX.sub("", mnemonic(text))
 
 
-def row_cycles(listing: Listing, rates: Mapping[str, int] | None = None) -> Array:
+def row_cycles(listing: Listing, costs: Costs, rates: Mapping[str, int] | None = None) -> Array:
     """Pipe cycles of each listing row (-1 unknown), ``rates`` in place of the tables'."""
-    cycles = listing.cycles.astype(np.int64)
+    cycles = costs.cycles.astype(np.int64)
     for opcode, rate in (rates or {}).items():
         cycles[[opcode_of(text) == opcode for text in listing.text]] = rate
     return cycles
 
 
-def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -> dict[str, Array]:
+def parts(
+    listing: Listing, costs: Costs, rates: Mapping[str, int] | None = None
+) -> dict[str, Array]:
     """Per part (PARTS) the cycles of each listing row, and one 0 more for row -1.
 
     ``rates`` sets the cycles of opcodes (name without _e32, _e64, _sdwa).  ``blocked``:
@@ -73,9 +76,9 @@ def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -
     """
     n = len(listing)
     result = {name: np.zeros(n + 1, np.int64) for name in PARTS}
-    cycles = np.append(np.maximum(row_cycles(listing, rates), 0), 0)
-    pipe = np.append(listing.pipe, Pipe.NONE)
-    klass = np.append(listing.klass, "")
+    cycles = np.append(np.maximum(row_cycles(listing, costs, rates), 0), 0)
+    pipe = np.append(costs.pipe, Pipe.NONE)
+    klass = np.append(costs.klass, "")
     named = np.where(np.isin(klass, VECTOR), klass, "full_rate")
     vector = pipe == Pipe.VECTOR
     for name in VECTOR:
@@ -83,7 +86,7 @@ def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -
     result["pairable"] = np.where(vector & (klass == "full_rate") & (cycles <= TICK), cycles, 0)
     matrix = pipe == Pipe.MATRIX
     result["mfma"], result["matrix"] = matrix.astype(np.int64), np.where(matrix, cycles, 0)
-    services = LDS_GFX950 if arch == "gfx950" else LDS_OTHERS
+    services = LDS_GFX950 if costs.arch == "gfx950" else LDS_OTHERS
     for row in np.flatnonzero(pipe == Pipe.LDS).tolist():
         times = (time for pattern, time in services if re.match(pattern, listing.text[row]))
         result["lds_data"][row] = next(times, 0)
@@ -93,7 +96,7 @@ def parts(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -
     wave = np.where(matrix | (pipe == Pipe.NONE), TICK, np.maximum(cycles, TICK))
     wave[-1] = 0
     for row in np.flatnonzero(matrix).tolist():
-        rule = blocking(arch, listing.text[row], int(cycles[row]))
+        rule = blocking(costs.arch, listing.text[row], int(cycles[row]))
         result["blocked"][row] = rule.valu + rule.before
         result["tail"][row] = rule.packed - cycles[row]
         wave[row] += rule.before
@@ -150,9 +153,11 @@ def bound(mix: Mapping[str, float], waves: int) -> Bound:
     return Bound(longest, limit, waves * matrix / longest, waves * matrix / shortest)
 
 
-def total(listing: Listing, arch: str, rates: Mapping[str, int] | None = None) -> dict[str, float]:
+def total(
+    listing: Listing, costs: Costs, rates: Mapping[str, int] | None = None
+) -> dict[str, float]:
     """The mix of a straight piece of code: every row of ``listing`` once."""
-    table = parts(listing, arch, rates)
+    table = parts(listing, costs, rates)
     found = {name: float(values.sum()) for name, values in table.items()}
     found["tail"] = float(table["tail"].max())
     return found

@@ -97,7 +97,7 @@ def each_simd(timeline: Timeline) -> Iterator[Simd]:
 
 
 def _simd(timeline: Timeline, key: tuple[int, int, int], rows: NDArray[np.intp]) -> Simd:
-    table, listing = timeline.instructions, timeline.listing
+    table, costs = timeline.instructions, timeline.costs
 
     def column(name: str) -> NDArray[np.int64]:
         return table[name].to_numpy()[rows].astype(np.int64)
@@ -106,17 +106,17 @@ def _simd(timeline: Timeline, key: tuple[int, int, int], rows: NDArray[np.intp])
     category, kind = column("category"), column("type")
     time, stall, duration = column("time"), column("stall"), column("duration")
     issue = issues(category, time, stall, duration)
-    pipe = np.append(listing.pipe, np.uint8(Pipe.NONE))[row]
-    cycles = np.append(listing.cycles.astype(np.int64), -1)[row]
+    pipe = np.append(costs.pipe, np.uint8(Pipe.NONE))[row]
+    cycles = np.append(costs.cycles.astype(np.int64), -1)[row]
     # Unstitched: the type still tells vector work; MAI may be an MFMA of any length.
     lost = row < 0
     vector = lost & (category == Category.VALU)
     pipe[vector], cycles[vector] = Pipe.VECTOR, VALU_CYCLES
     matrix = vector & ((kind == Inst.VALU_MAI) | (kind < 0))
     pipe[matrix], cycles[matrix] = Pipe.MATRIX, -1
-    if timeline.assumed_mfma_cycles is not None:
-        cycles[lost & (kind == Inst.VALU_MAI)] = timeline.assumed_mfma_cycles
-    scaled = np.append(listing.expect == Expect.MFMA_SCALE, False)[row]
+    if costs.assumed_mfma is not None:
+        cycles[lost & (kind == Inst.VALU_MAI)] = costs.assumed_mfma
+    scaled = np.append(timeline.listing.expect == Expect.MFMA_SCALE, False)[row]
     slot, wave = column("slot"), column("wave")
     return Simd(
         se=key[0],

@@ -13,7 +13,9 @@ the loop and the next is not yet in it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,21 +72,21 @@ def check(name: str) -> None:
 
 
 class Windows:
-    """The window ``name`` on each SIMD of a timeline; ``loops`` saves finding them again.
+    """The window ``name`` on each SIMD of a timeline; ``find`` gives its loops when asked.
 
     Raises UnknownWindow for a name that is none.
     """
 
-    def __init__(self, timeline: Timeline, name: str, found: Loops | None = None) -> None:
+    def __init__(
+        self, timeline: Timeline, name: str, find: Callable[[], Loops] | None = None
+    ) -> None:
         check(name)
-        self.timeline, self.name, self._loops = timeline, name, found
+        self.timeline, self.name, self._find = timeline, name, find
 
-    @property
+    @cached_property
     def loops(self) -> Loops:
         """The loops of the timeline."""
-        if self._loops is None:
-            self._loops = loops(self.timeline)
-        return self._loops
+        return loops(self.timeline) if self._find is None else self._find()
 
     def of(self, simd: Simd) -> Window:
         """The window on one SIMD.

@@ -1,0 +1,151 @@
+"""Everything that can be asked of a timeline in a window, each answer computed once.
+
+Commands, exports, the dashboard and Python users ask here::
+
+    analysis = Analysis(tracekit.open(path).timeline(), "steady")
+    analysis.occupancy.rows, analysis.causes, analysis.in_window("span").budget
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from tracekit.analysis.bubbles import MINIMUM, Bubbles, bubbles_of
+from tracekit.analysis.budget import Budget, budget_of
+from tracekit.analysis.causes import Causes, causes_in
+from tracekit.analysis.checks.findings import Quality
+from tracekit.analysis.checks.quality import quality
+from tracekit.analysis.clock import Clock, clock
+from tracekit.analysis.hotspots import Hotspots, hotspots
+from tracekit.analysis.maps import by_offset, by_time
+from tracekit.analysis.model.loops import Loops, loops
+from tracekit.analysis.model.window import DEFAULT, Windows
+from tracekit.analysis.occupancy import Occupancy, occupancy_in
+from tracekit.analysis.once import once
+from tracekit.analysis.opcodes import opcodes_of
+from tracekit.analysis.overlap import Overlap, overlap_in
+from tracekit.analysis.shapes import Shapes, shapes_in
+from tracekit.tables.timeline import Timeline
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class _Whole:
+    """Answers that no window changes."""
+
+    def __init__(self, timeline: Timeline, judged: Quality | None) -> None:
+        self.timeline, self._judged, self.lock = timeline, judged, RLock()
+
+    @once
+    def quality(self) -> Quality:
+        return self._judged or quality(self.timeline)
+
+    @once
+    def loops(self) -> Loops:
+        return loops(self.timeline)
+
+    @once
+    def hotspots(self) -> Hotspots:
+        return hotspots(self.timeline)
+
+    @once
+    def clock(self) -> Clock:
+        return clock(self.timeline)
+
+
+class Analysis:
+    """Answers about ``timeline`` in ``window`` (see ``analysis.model.window``).
+
+    Raises UnknownWindow for a name that is none.  ``judged`` is the verdict on the capture
+    that the timeline is a part of; by default the timeline itself is judged.  May be asked
+    from several threads.
+    """
+
+    def __init__(
+        self, timeline: Timeline, window: str = DEFAULT, *, judged: Quality | None = None
+    ) -> None:
+        self.windows = Windows(timeline, window, lambda: self.loops)
+        self._whole = _Whole(timeline, judged)
+        self.lock = self._whole.lock
+
+    @property
+    def timeline(self) -> Timeline:
+        return self._whole.timeline
+
+    @property
+    def window(self) -> str:
+        return self.windows.name
+
+    def in_window(self, window: str) -> Analysis:
+        """The same timeline in another window; what no window changes is shared."""
+        other = Analysis(self.timeline, window)
+        other._whole, other.lock = self._whole, self.lock
+        return other
+
+    def select(self, **wanted: int | None) -> Analysis:
+        """The part with the given se, cu, simd, ... under the verdict on the whole."""
+        part = self.timeline.select(**wanted)
+        return self if part is self.timeline else Analysis(part, self.window, judged=self.quality)
+
+    @property
+    def quality(self) -> Quality:
+        return self._whole.quality
+
+    @property
+    def loops(self) -> Loops:
+        return self._whole.loops
+
+    @property
+    def hotspots(self) -> Hotspots:
+        return self._whole.hotspots
+
+    @property
+    def clock(self) -> Clock:
+        return self._whole.clock
+
+    @once
+    def occupancy(self) -> Occupancy:
+        return occupancy_in(self.windows)
+
+    @once
+    def causes(self) -> Causes:
+        return causes_in(self.windows)
+
+    @once
+    def bubbles(self) -> Bubbles:
+        return self.bubbles_from(MINIMUM)
+
+    @once
+    def budget(self) -> Budget:
+        return self.budget_at({})
+
+    @once
+    def overlap(self) -> Overlap:
+        return overlap_in(self.windows)
+
+    @once
+    def shapes(self) -> Shapes:
+        return shapes_in(self.windows)
+
+    @once
+    def by_offset(self) -> pd.DataFrame:
+        return by_offset(self.causes)
+
+    @once
+    def by_time(self) -> pd.DataFrame:
+        return by_time(self.causes)
+
+    def bubbles_from(self, minimum: int) -> Bubbles:
+        """Bubbles of at least ``minimum`` cycles."""
+        return bubbles_of(self.timeline, self.causes, minimum)
+
+    def budget_at(self, rates: Mapping[str, int]) -> Budget:
+        """The budget with the cycles ``rates`` of opcodes in place of the tables'."""
+        return budget_of(self.timeline, self.causes, rates)
+
+    def opcodes(self, rates: Mapping[str, int] | None = None) -> pd.DataFrame:
+        """What each opcode costs an iteration; ``rates`` as in ``budget_at``."""
+        return opcodes_of(self.timeline, self.loops, rates)

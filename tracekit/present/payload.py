@@ -1,0 +1,47 @@
+"""Results as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tracekit.present.cells import is_missing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.analysis.analysis import Analysis
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as dictionaries; missing values are None."""
+    rows: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
+    return [
+        {
+            str(k): None if is_missing(v) else plain(v) if hasattr(v, "item") else v
+            for k, v in row.items()
+        }
+        for row in rows
+    ]
+
+
+def plain(value: Any) -> Any:
+    """numpy scalars as Python numbers, anything else as text."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def header(schema: str, analysis: Analysis) -> dict[str, Any]:
+    """What every JSON result begins with."""
+    from tracekit import __version__
+
+    timeline = analysis.timeline
+    return {
+        "schema": schema,
+        "tracekit": __version__,
+        "capture": timeline.capture,
+        "timing": timeline.shown_timing,
+        "arch": timeline.arch.name,
+        "arch_source": timeline.arch.source,
+        "simulated": timeline.simulated,
+        "synthetic": timeline.synthetic,
+        "quality": analysis.quality.summary(),
+    }

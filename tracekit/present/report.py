@@ -1,0 +1,114 @@
+"""One result per capture, written the same way by every command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tracekit.present.cells import Column
+from tracekit.present.payload import header, records
+from tracekit.present.sentences import origin, title, window_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.analysis.analysis import Analysis
+
+#: (a table to show, its title, its columns).
+Shown = tuple["pd.DataFrame", str, Mapping[str, Column]]
+
+
+class Sink(Protocol):
+    """Where results go, in the format that was asked for: text, csv or json."""
+
+    @property
+    def format(self) -> str: ...
+    def json(self, payload: object) -> None: ...
+    def csv(self, tables: Sequence[pd.DataFrame]) -> None: ...
+    def tables(self, tables: Sequence[Shown]) -> None: ...
+    def note(self, text: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class View:
+    """A table for people: "rows" or a key of ``Report.tables``, what it shows, its columns.
+
+    ``full``: the heading also names timing and architecture; ``window_of``: and the windows
+    of that table's rows.
+    """
+
+    table: str
+    what: str
+    columns: Mapping[str, Column]
+    full: bool = True
+    window_of: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """``rows`` is what --csv writes; ``tables`` are further keys of the JSON result.
+
+    ``facts``: keys of the JSON result before its notes; ``shown``: tables that only people
+    see.
+    """
+
+    analysis: Analysis
+    rows: pd.DataFrame
+    notes: Sequence[str] = ()
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    #: Notes of another capture that the result is about too.
+    first_notes: Sequence[str] = ()
+
+    def payload(self, schema: str) -> dict[str, Any]:
+        """The JSON result."""
+        result = header(schema, self.analysis) | self.facts
+        result["notes"] = self.all_notes
+        result["rows"] = records(self.rows)
+        for name, table in self.tables.items():
+            result[name] = records(table) if hasattr(table, "to_dict") else table
+        return result
+
+    @property
+    def all_notes(self) -> list[str]:
+        """Those of the timelines, then those of the analysis."""
+        return [*self.first_notes, *self.analysis.timeline.notes, *self.notes]
+
+    def view(self, view: View) -> Shown:
+        """What people see of one table."""
+        everything = {"rows": self.rows, **self.tables, **self.shown}
+        timeline, what = self.analysis.timeline, view.what
+        if view.window_of:
+            what += f", {window_label(everything[view.window_of])}"
+        if view.full:
+            return everything[view.table], title(timeline, what), view.columns
+        heading = f"{timeline.capture}{origin(timeline)}: {what}"
+        return everything[view.table], heading, view.columns
+
+
+def emit(sink: Sink, schema: str, reports: Sequence[Report], views: Sequence[View]) -> None:
+    """Write ``reports`` in the format asked for; empty tables are not shown to people."""
+    if sink.format == "json":
+        emit_json(sink, [report.payload(schema) for report in reports])
+        return
+    if sink.format == "csv":
+        sink.csv([report.rows for report in reports])
+    else:
+        shown = [report.view(view) for report in reports for view in views]
+        sink.tables([each for each in shown if len(each[0])])
+    emit_notes(sink, reports)
+
+
+def emit_json(sink: Sink, payloads: Sequence[object]) -> None:
+    """One result alone, several as a list."""
+    sink.json(payloads[0] if len(payloads) == 1 else payloads)
+
+
+def emit_notes(sink: Sink, reports: Sequence[Report]) -> None:
+    """All notes on stderr; with several captures each names its own."""
+    for report in reports:
+        for note in report.all_notes:
+            named = f"{report.analysis.timeline.capture}: {note}"
+            sink.note(note if len(reports) == 1 else named)
