@@ -1,4 +1,4 @@
-"""Fixtures for all tests: the shared captures, and an assembler."""
+"""For all tests: the shared captures, an assembler, what is slow, and hypothesis' profile."""
 
 from pathlib import Path
 
@@ -6,9 +6,18 @@ import pytest
 
 pytest.register_assert_rewrite("tests.support")
 
-from tests.support import code_objects  # noqa: E402 - rewritten first
+from tests.support import code_objects, examples  # noqa: E402 - rewritten first
 
+examples.choose_profile()
 CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
+#: Fixtures that take longer than a second, so that who uses them is slow.
+SLOW = {"browser"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if SLOW.intersection(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

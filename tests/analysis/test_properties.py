@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.support import planned
+from tests.support.examples import examples
 from tracekit.analysis.bubbles import CAUSE_COLUMNS, bubbles
 from tracekit.analysis.budget import budget
 from tracekit.analysis.causes import causes
@@ -73,12 +74,10 @@ def run(folder, kernel, starts, order=None, shift=0):
     return planned.timeline(planned.write(folder, kernel, waves))
 
 
-slow = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+timelines = examples(25, (HealthCheck.function_scoped_fixture,))
 
 
-@slow
+@timelines
 @given(kernels(), st.sampled_from(["steady", "span", "25%:75%"]))
 def test_cycles_add_up_in_every_view(tmp_path, kernel, window):
     timeline = run(tmp_path, *kernel)
@@ -104,7 +103,7 @@ def test_cycles_add_up_in_every_view(tmp_path, kernel, window):
     assert (score.between(-1, 1) | score.isna()).all()
 
 
-@slow
+@timelines
 @given(kernels())
 def test_iterations_tile_the_loop(tmp_path, kernel):
     timeline = run(tmp_path, *kernel)
@@ -131,7 +130,7 @@ def numbers(timeline, shift=0):
     ]
 
 
-@slow
+@timelines
 @given(kernels(), st.integers(1, 4000), st.randoms(use_true_random=False))
 def test_neither_time_nor_order_of_the_waves_matters(tmp_path, kernel, shift, random):
     code, starts = kernel
@@ -144,7 +143,7 @@ def test_neither_time_nor_order_of_the_waves_matters(tmp_path, kernel, shift, ra
     assert numbers(run(tmp_path, code, starts, shift=16 * shift), 16 * shift) == expected
 
 
-@slow
+@timelines
 @given(kernels())
 def test_nothing_changed_is_no_change(tmp_path, kernel):
     timeline = run(tmp_path, *kernel)

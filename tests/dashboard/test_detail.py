@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.detail import ARRAYS, cut, pack
@@ -54,7 +54,6 @@ def test_the_kind_that_covers_most_of_a_pixel_names_it():
     assert set(found["kind"].tolist()) == {2}
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 40), st.integers(1, 60)), min_size=1, max_size=300),
     st.integers(1, 60),

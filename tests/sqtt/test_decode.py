@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
+from tests.support.examples import examples
 from tests.support.strategies import token_streams
 from tracekit.gfx9 import INST_CONTEXT, INST_UNTYPED, Inst
 from tracekit.sqtt import header
@@ -37,7 +38,7 @@ def differences(one: RawStream, other: RawStream) -> list[str]:
 
 
 @needs_native
-@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(2000, tuple(HealthCheck))
 @given(stream=token_streams())
 def test_native_equals_python(stream):
     cu = header.parse(stream).target_cu if len(stream) > 8 else 0
@@ -45,7 +46,7 @@ def test_native_equals_python(stream):
 
 
 @needs_native
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(stream=token_streams(max_tokens=60))
 def test_native_equals_python_at_every_cut(stream):
     cu = header.parse(stream).target_cu if len(stream) > 8 else 0

@@ -4,8 +4,9 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
+from tests.support.examples import examples
 from tests.support.strategies import token_streams
 from tracekit.gfx9 import Category, Inst
 from tracekit.sqtt import header, phase
@@ -26,7 +27,7 @@ def rows_of(raw, implementation, known=None):
 
 
 @pytest.mark.skipif(native_core() is None, reason="the native decoder is switched off")
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(400, tuple(HealthCheck))
 @given(stream=token_streams())
 def test_native_equals_python(stream):
     if len(stream) <= 8:

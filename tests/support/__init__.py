@@ -2,6 +2,7 @@
 
 - ``planned``: captures whose every issue is planned, by the samples' issue model or by hand.
 - ``strategies``, ``framing``: token streams for hypothesis, and a second reader of frames.
+- ``examples``: how many of them hypothesis draws.
 - ``odd_captures``, ``driving``: captures in odd states, and a browser's pages.
 - ``code_objects``, ``simulated_kernels``: assembly to code objects, by the ziglang wheel.
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from zyfa.sim import run
 
-CHECKS = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+CHECKS = examples(12, (HealthCheck.function_scoped_fixture,))
 EDGES = [0, 1, 31, 32, 63, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x00100004, 0x00080010]
 word = st.one_of(st.sampled_from(EDGES), st.integers(0, 2**32 - 1))
 M = 0xFFFFFFFF

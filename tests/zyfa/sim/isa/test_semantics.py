@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from zyfa.sim import run
 
 EDGES = np.array(
@@ -28,9 +29,7 @@ STORE = (
     "global_store_dwordx2 v1, v[6:7], s[4:5]\n"
 )
 draws = st.integers(0, 2**32 - 1)
-CHECKS = settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+CHECKS = examples(8, (HealthCheck.function_scoped_fixture,))
 
 
 def inputs(seed: int, small: bool = False) -> list[np.ndarray]:
