@@ -17,6 +17,7 @@ import io
 import itertools
 import json
 import os
+import pkgutil
 import sys
 import traceback
 import uuid
@@ -52,6 +53,20 @@ def describe() -> dict[str, dict[str, object]]:
         told[program] = commands
     told["choices"] = choices_of_kernels() if "emit" in told["zyfa"] else {}
     return told
+
+
+def preload() -> None:
+    """Import what commands import when they run, so that the forks need not."""
+    for program in PROGRAMS:
+        with contextlib.suppress(ModuleNotFoundError):
+            package = import_module(program)
+            for module in pkgutil.walk_packages(package.__path__, f"{program}."):
+                if not module.name.endswith("__main__"):
+                    with contextlib.suppress(ImportError):  # of an extra that is not installed
+                        import_module(module.name)
+    for name in ("pandas", "rich.table", "plotly.graph_objects", "pyarrow.parquet"):
+        with contextlib.suppress(ImportError):
+            import_module(name)
 
 
 #: Commands whose argument is the command line of another program.
@@ -101,10 +116,10 @@ def run(program: str, arguments: list[str], folder: Path) -> int:
 
 def main() -> None:
     sys.path[:] = sys.argv[1].split(os.pathsep)
-    described = describe()  # imports every command, so that the forks need not
     if sys.argv[2] == "--describe":
-        json.dump(described, sys.stdout)
+        json.dump(describe(), sys.stdout)
         return
+    preload()
     running: set[int] = set()
     for number, (program, *arguments) in enumerate(json.load(sys.stdin)):
         if len(running) >= int(sys.argv[3]):
