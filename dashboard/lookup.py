@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dashboard.lanes import Place
 from tracekit.analysis.causes import Causes
-from tracekit.analysis.model.iterations import fold
+from tracekit.analysis.iterations import fold
 from tracekit.errors import TracekitError
 from tracekit.tables.timeline import Timeline
 

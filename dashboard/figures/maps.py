@@ -11,7 +11,7 @@ from plotly import graph_objects as go
 from dashboard.figures.graph import finish
 from dashboard.palette import CAUSE_CODE
 from tracekit.analysis.causes import SimdCauses
-from tracekit.analysis.model.iterations import Fold
+from tracekit.analysis.iterations import Fold
 
 #: More columns or rows than this leave no room for letters in the cells.
 LETTERS = 72, 40

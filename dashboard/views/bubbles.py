@@ -14,7 +14,7 @@ from dashboard.service import Service
 from dashboard.views.parts import Request, caption, command, notes, page, subtitle, table
 from tracekit.analysis.bubbles import MINIMUM, SHORT
 from tracekit.analysis.causes import CAUSES, MEANINGS, SimdCauses
-from tracekit.analysis.model.iterations import fold
+from tracekit.analysis.iterations import fold
 from tracekit.present.cells import Column, number, percent
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.analysis.causes import CAUSES, Causes, SimdCauses, causes
+from tracekit.analysis.iterations import Fold, fold
 from tracekit.analysis.model.activity import Doing
-from tracekit.analysis.model.iterations import Fold, fold
 from tracekit.analysis.model.window import DEFAULT
 from tracekit.tables.timeline import Timeline
 

@@ -12,8 +12,8 @@ from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.causes import CAUSES, Causes
 from tracekit.analysis.model import bootstrap
 from tracekit.analysis.model.bodies import body, differences
-from tracekit.analysis.model.turns import SHARES, Turns, joined, turns
 from tracekit.analysis.model.window import DEFAULT
+from tracekit.analysis.turns import SHARES, Turns, joined, turns
 from tracekit.errors import TracekitError
 from tracekit.tables.timeline import Timeline
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tracekit.analysis.bubbles import CAUSE_COLUMNS
 from tracekit.analysis.causes import CAUSES, Causes, SimdCauses
+from tracekit.analysis.iterations import fold
 from tracekit.analysis.model.intervals import Intervals, overlap_cycles
-from tracekit.analysis.model.iterations import fold
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -250,7 +250,7 @@ class _Timeline:
         self.state, self.since = then, since
 
 
-def _timeline(work: _Pass, wave: _Wave) -> list[tuple[int, int]]:
+def _timeline(work: _Pass, wave: _Wave) -> list[tuple[int, int]]:  # noqa: C901 - AMD's rules, an arm each
     line = _Timeline(wave.begin)
     for i in range(wave.first, wave.last):
         if work.kind[i] == INST_IMMED:

@@ -54,7 +54,7 @@ def issue_states(states: dict[int, IssueState]) -> int:
     return word
 
 
-def header_bytes(
+def header_bytes(  # noqa: PLR0913 - the fields of the header, by keyword
     *,
     target_cu: int,
     se: int = 0,

@@ -116,7 +116,7 @@ def _reference(
     )
 
 
-def _store(
+def _store(  # noqa: PLR0913 - writes several columns in place
     raw: RawStream,
     row: NDArray[np.int32],
     rows: slice,

@@ -181,7 +181,7 @@ class Decoder:
             typed = RecordFlag.PREVIOUS_TYPED if wave.previous_typed() else 0
             wave.add(INST_IMMED, now, typed)
 
-    def _inst(self, word: int) -> None:
+    def _inst(self, word: int) -> None:  # noqa: C901 - the stream's rules, an arm each
         slot, simd, kind = word >> 5 & 15, word >> 9 & 3, word >> 11 & 31
         if slot >= SLOTS:
             self.illegal += 1

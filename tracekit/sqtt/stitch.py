@@ -224,7 +224,7 @@ class Walker:
         return max(i, start + 1), -1
 
 
-def _reference(
+def _reference(  # noqa: PLR0913 - the signature of its native twin
     types: NDArray[np.uint8],
     flags: NDArray[np.uint8],
     first: NDArray[np.int64],

@@ -68,7 +68,7 @@ def endpgm(issue: int, stall: int | None = None) -> Executed:
     return Executed(Inst.OTHER_MSG, issue, stall=stall)
 
 
-def write_wave(
+def write_wave(  # noqa: C901, PLR0913, PLR0915 - a wave's tokens in one pass, fields by keyword
     writer: StreamWriter,
     simd: int,
     slot: int,

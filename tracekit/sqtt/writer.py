@@ -93,7 +93,7 @@ class StreamWriter:
 
     # Waves and instructions.
 
-    def wave_start(
+    def wave_start(  # noqa: PLR0913 - fields of the tokens
         self,
         time: int,
         simd: int,
@@ -127,7 +127,7 @@ class StreamWriter:
         """An INST token at exactly ``time`` (``instruction`` computes that time)."""
         self._of_slot(time, Token.INST, simd, slot, inst_type=inst_type)
 
-    def instruction(
+    def instruction(  # noqa: PLR0913 - fields of the tokens
         self,
         time: int,
         simd: int,
@@ -166,7 +166,7 @@ class StreamWriter:
         """The byte address at which a wave goes on (after a restore, or a lost jump)."""
         self._of_slot(time, Token.INST_PC, simd, slot, pc=_words(pc), err=err)
 
-    def userdata(
+    def userdata(  # noqa: PLR0913 - fields of the tokens
         self, time: int, simd: int, slot: int, value: int, *, cu: int | None = None, sh: int = 0
     ) -> None:
         """The 32-bit value of an s_ttracedata, from any CU of the engine."""
@@ -193,7 +193,7 @@ class StreamWriter:
             data=data,
         )
 
-    def reg_cs(
+    def reg_cs(  # noqa: PLR0913 - fields of the tokens
         self,
         time: int,
         register: int,
@@ -207,7 +207,7 @@ class StreamWriter:
         token = Token.REG_CS_PRIV if privileged else Token.REG_CS
         self.token(time, token, pipe=pipe, me_raw=_me_raw(me), register=register, data=data)
 
-    def dispatch(
+    def dispatch(  # noqa: PLR0913 - fields of the tokens
         self,
         time: int,
         entry: int,

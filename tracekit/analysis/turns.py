@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.analysis.causes import CAUSES, Causes, SimdCauses
+from tracekit.analysis.iterations import fold
 from tracekit.analysis.model.intervals import Intervals, intersect, overlap_cycles, subtract, union
-from tracekit.analysis.model.iterations import fold
 from tracekit.analysis.model.loops import WAVE
 from tracekit.analysis.model.simds import vector_use
 from tracekit.analysis.model.window import STEADY_ITERATIONS
