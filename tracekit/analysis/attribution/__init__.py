@@ -1,0 +1,1 @@
+"""Why the matrix pipe is idle: what the wave did that ends each bubble."""

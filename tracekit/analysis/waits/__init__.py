@@ -1,0 +1,1 @@
+"""Which memory operation each wait waits for."""
