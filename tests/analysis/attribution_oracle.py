@@ -78,8 +78,9 @@ class Oracle:
 
     def _waves(self, timeline):
         keys = ["se", "cu", "simd", "dispatch", "slot", "wave"]
+        order = ["se", "dispatch", "simd", "slot", "wave"]  # as the engine numbers them
         waves = {}
-        for row in timeline.waves.sort_values(keys).to_dict("records"):
+        for row in timeline.waves.sort_values(order).to_dict("records"):
             place = tuple(int(row[key]) for key in keys)
             waves[place] = Wave(len(waves), place, int(row["begin"]), int(row["end"]))
         listing = self.listing
@@ -185,7 +186,7 @@ class Oracle:
             return "mfma"
         if row.pipe in (Pipe.SCALAR, Pipe.BRANCH):
             if refused:
-                return self._scalar(wave, wave.rows.index(row))
+                return self._scalar(wave, row.number - wave.rows[0].number)
             return "scalar_or_branch"
         if row.expect == Expect.BARRIER:
             return "barrier"
