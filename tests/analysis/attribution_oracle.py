@@ -83,22 +83,22 @@ class Oracle:
         for row in timeline.waves.sort_values(order).to_dict("records"):
             place = tuple(int(row[key]) for key in keys)
             waves[place] = Wave(len(waves), place, int(row["begin"]), int(row["end"]))
-        listing = self.listing
+        listing, costs = self.listing, timeline.costs
         columns = [timeline.instructions[name].tolist() for name in
                    [*keys, "time", "stall", "duration", "row"]]  # fmt: skip
         for number, (*place, time, stall, duration, at) in enumerate(zip(*columns, strict=True)):
             wave = waves[tuple(place)]
             end = time + duration
             listed = at >= 0
-            pipe = int(listing.pipe[at]) if listed else -1
-            cycles = int(listing.cycles[at]) if listed else 4
+            pipe = int(costs.pipe[at]) if listed else -1
+            cycles = int(costs.cycles[at]) if listed else 4
             issue = time + stall
             if listed and pipe == Pipe.NONE:
                 issue = end - 4
             until = max(end, issue + cycles) if pipe == Pipe.VECTOR else end
             wave.rows.append(Row(
                 wave.number, number, time, issue, time + stall, end, until, pipe,
-                str(listing.klass[at]) if listed else "", int(listing.expect[at]) if listed else 0,
+                str(costs.klass[at]) if listed else "", int(listing.expect[at]) if listed else 0,
                 listing.text[at] if listed else "", cycles, listed,
             ))  # fmt: skip
         return list(waves.values())

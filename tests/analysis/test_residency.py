@@ -1,13 +1,13 @@
 """Resident waves, their limits and the tail of a launch."""
 
-import planned
 import pytest
-from planned import Plan, lines
 
 import tracekit
+from tests.support import planned
+from tests.support.planned import Plan, lines
+from tracekit.analysis.model.simds import each_simd
+from tracekit.analysis.model.window import Windows
 from tracekit.analysis.residency import LIMIT_COLUMNS, limits, residents, tail
-from tracekit.analysis.simds import each_simd
-from tracekit.analysis.window import Windows
 
 
 def shares(timeline, window, simd=None):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.intervals import Intervals
-from tracekit.analysis.simds import Simd
-from tracekit.analysis.window import Window, residence
-from tracekit.timeline import Timeline
+from tracekit.analysis.model.intervals import Intervals
+from tracekit.analysis.model.simds import Simd
+from tracekit.analysis.model.window import Window, residence
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.simds import Simd, each_simd
+from tracekit.analysis.model.simds import Simd, each_simd
 from tracekit.isa.listing import Pipe
-from tracekit.timeline import Timeline
+from tracekit.isa.listing_costs import Costs
+from tracekit.tables.timeline import Timeline
 
 Array = NDArray[np.int64]
 #: Above every time: "never".
@@ -71,6 +72,7 @@ class Rows:
     pipe: NDArray[np.uint8]
     cycles: Array
     tolerant: bool  # times are AMD's
+    costs: Costs  # of the listing's rows
 
     def __len__(self) -> int:
         return len(self.at)
@@ -166,6 +168,7 @@ def rows_of(timeline: Timeline) -> Rows:
         pipe=joined("pipe").astype(np.uint8),
         cycles=joined("cycles"),
         tolerant=timeline.decoded or timeline.timing == "amd",
+        costs=timeline.costs,
     )
 
 

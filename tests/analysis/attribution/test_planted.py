@@ -1,16 +1,16 @@
 """Each cause planted between two MFMAs, known to the cycle, with a counter-example."""
 
-import planned
 import pytest
-from planned import Plan, lines
 from sample_model import OPCODES, Kind, Opcode
 
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.attribution.engine import charges
 from tracekit.analysis.attribution.names import CAUSES, OTHERS, PHASES, SPLITS
 from tracekit.analysis.attribution.tables import gaps
 from tracekit.analysis.attribution.view import views
-from tracekit.analysis.window import Windows
-from tracekit.sqtt.layout import Inst
+from tracekit.analysis.model.window import Windows
+from tracekit.gfx9 import Inst
 
 OPCODES.setdefault("flat_load_dword", Opcode(8, Inst.FLAT_RD, Kind.VMEM))
 MFMA = "v_mfma_f32_32x32x16_bf16 v[0:15], v[64:67], v[68:71], v[0:15]"

@@ -4,11 +4,11 @@ import random
 from pathlib import Path
 
 import numpy as np
-import planned
 import pytest
 from attribution_oracle import Oracle
 
 import tracekit
+from tests.support import planned
 from tracekit.analysis.attribution.engine import charges
 from tracekit.analysis.attribution.names import CAUSES, OTHERS, PHASES, SPLITS
 

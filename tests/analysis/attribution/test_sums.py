@@ -1,6 +1,7 @@
 """What must add up, on every capture and sample; and the figures that are known of some."""
 
 import functools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +23,9 @@ from tracekit.analysis.attribution.tables import (
     wave_time,
 )
 from tracekit.analysis.attribution.view import views
-from tracekit.analysis.intervals import intersect
-from tracekit.analysis.simds import matrix_use
-from tracekit.analysis.window import Windows
+from tracekit.analysis.model.intervals import intersect
+from tracekit.analysis.model.simds import matrix_use
+from tracekit.analysis.model.window import Windows
 
 TRACES = Path(__file__).parents[3] / "traces"
 SAMPLES = [path.name for path in sorted(TRACES.iterdir()) if (path / "code.json").is_file()]
@@ -219,7 +220,8 @@ def test_without_an_mfma_the_time_of_the_waves_is_shown(captures):
 
 def test_a_capture_without_a_listing_row_for_its_mfmas_has_a_note(captures):
     timeline = tracekit.open(captures / "gemm_bf16_gfx942").timeline()
-    timeline.listing.cycles[timeline.listing.pipe == 1] = -1
+    unknown = np.where(timeline.costs.pipe == 1, -1, timeline.costs.cycles)
+    timeline = replace(timeline, costs=replace(timeline.costs, cycles=unknown))
     found = charges(timeline)
     assert found.simds == []
     assert found.notes == ["the cost of an MFMA is unknown: no causes for its SIMD"]

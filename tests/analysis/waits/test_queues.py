@@ -2,15 +2,15 @@
 
 import json
 
-import planned
 import pytest
-from planned import Plan, lines
 from sample_model import OPCODES, Kind, Opcode
 
 import tracekit
+from tests.support import planned
+from tests.support.planned import Plan, lines
 from tracekit.analysis.rows import rows_of
 from tracekit.analysis.waits.queues import Counter, queues
-from tracekit.sqtt.layout import Inst
+from tracekit.gfx9 import Inst
 
 OPCODES.setdefault("flat_load_dword", Opcode(8, Inst.FLAT_RD, Kind.VMEM))
 OPCODES.setdefault("s_load_dword", Opcode(8, Inst.SMEM_RD, Kind.SMEM))

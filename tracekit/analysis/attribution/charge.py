@@ -16,11 +16,12 @@ from tracekit.analysis.attribution.cuts import Cut, inside, outside
 from tracekit.analysis.attribution.names import Cause, Phase, Split
 from tracekit.analysis.attribution.pieces import Pieces, joined
 from tracekit.analysis.attribution.steps import Steps, execution_ends
-from tracekit.analysis.intervals import Intervals, union
+from tracekit.analysis.model.intervals import Intervals, union
+from tracekit.analysis.model.simds import matrix_use
 from tracekit.analysis.rows import Rows
-from tracekit.analysis.simds import matrix_use
 from tracekit.isa.blocking import blocking
 from tracekit.isa.listing import Listing, Pipe
+from tracekit.isa.listing_costs import Costs
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -32,16 +33,15 @@ _PACKED = ("packed", "dot")
 class Charger:
     """Says what waves do in given pieces of time, barriers followed, for one timeline."""
 
-    def __init__(
-        self, rows: Rows, listing: Listing, arch: str, found: Steps, meetings: Barriers
-    ) -> None:
+    def __init__(self, rows: Rows, listing: Listing, found: Steps, meetings: Barriers) -> None:
         self.rows, self.steps, self.meetings = rows, found, meetings
         self._lives = Intervals(rows.key(found.wave, found.start), rows.key(found.wave, found.end))
         self._barrier = np.full(len(rows) + 1, -1)
         self._barrier[meetings.row] = np.arange(len(meetings.row))
-        packed = (listing.pipe == Pipe.VECTOR) & np.isin(listing.klass, _PACKED)
+        costs = rows.costs
+        packed = (costs.pipe == Pipe.VECTOR) & np.isin(costs.klass, _PACKED)
         self._packed = np.append(packed, False)
-        self._busy, self._keeps_packed_out = self._matrix(listing, arch)
+        self._busy, self._keeps_packed_out = self._matrix(listing, costs)
         vector = np.flatnonzero(rows.pipe == Pipe.VECTOR)
         end = execution_ends(rows)[vector]
         self._port = self._on_simd(rows.wave[vector], rows.issue[vector], end)
@@ -121,11 +121,11 @@ class Charger:
         key = self.rows.key(self.rows.waves.simd_of[wave], start)
         return union(key, key + (end - start))
 
-    def _matrix(self, listing: Listing, arch: str) -> tuple[Intervals, Intervals]:
+    def _matrix(self, listing: Listing, costs: Costs) -> tuple[Intervals, Intervals]:
         """When each SIMD's matrix pipe is busy, and when it keeps packed F32 out."""
         blocked = np.zeros(len(listing) + 1, np.int64)
-        for row in np.flatnonzero((listing.pipe == Pipe.MATRIX) & (listing.cycles > 0)).tolist():
-            blocked[row] = blocking(arch, listing.text[row], int(listing.cycles[row])).packed
+        for row in np.flatnonzero((costs.pipe == Pipe.MATRIX) & (costs.cycles > 0)).tolist():
+            blocked[row] = blocking(costs.arch, listing.text[row], int(costs.cycles[row])).packed
         none = np.zeros(0, np.int64)
         parts = [(none, none, none, none)]
         offset = 0

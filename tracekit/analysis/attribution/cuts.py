@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.intervals import Intervals
+from tracekit.analysis.model.intervals import Intervals
 
 Array = NDArray[np.int64]
 

@@ -20,12 +20,12 @@ from tracekit.analysis.attribution.names import Cause
 from tracekit.analysis.attribution.others import with_others
 from tracekit.analysis.attribution.pieces import Pieces, joined
 from tracekit.analysis.attribution.steps import Steps, steps
+from tracekit.analysis.model.simds import MatrixUse, Simd, matrix_use
 from tracekit.analysis.rows import Rows, rows_of
-from tracekit.analysis.simds import MatrixUse, Simd, matrix_use
 from tracekit.analysis.waits.queues import Queue, queues
 from tracekit.isa.listing import Pipe
 from tracekit.sqtt.raw import WaveFlag
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 Array = NDArray[np.int64]
 
@@ -81,7 +81,7 @@ def facts(timeline: Timeline) -> Facts:
     found = queues(rows, listing)
     pieces = steps(rows, listing, found[0])
     meetings = barriers(rows, listing)
-    charger = Charger(rows, listing, timeline.arch.name, pieces, meetings)
+    charger = Charger(rows, listing, pieces, meetings)
     return Facts(rows, found, pieces, meetings, charger)
 
 

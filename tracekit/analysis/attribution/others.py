@@ -16,7 +16,7 @@ from tracekit.analysis.attribution.cuts import along, inside
 from tracekit.analysis.attribution.names import WAITING, Cause, Others
 from tracekit.analysis.attribution.pieces import Pieces
 from tracekit.analysis.attribution.steps import Steps
-from tracekit.analysis.intervals import Intervals, union
+from tracekit.analysis.model.intervals import Intervals, union
 from tracekit.analysis.rows import Rows
 
 Array = NDArray[np.int64]

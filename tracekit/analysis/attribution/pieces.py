@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.analysis.attribution.cuts import inside
-from tracekit.analysis.intervals import Intervals
+from tracekit.analysis.model.intervals import Intervals
 
 Array = NDArray[np.int64]
 

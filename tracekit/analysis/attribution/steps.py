@@ -115,12 +115,12 @@ def _kinds(rows: Rows, listing: Listing, vm: Queue) -> tuple[Kinds, Kinds, Kinds
         mine = rows.pipe == pipe
         refused[mine], issuing[mine] = before, after
     inside = rows.pipe == Pipe.NONE
-    klass = np.append(listing.klass, "")
+    klass = np.append(rows.costs.klass, "")
     issuing[np.isin(klass, ("nop", "sleep"))[rows.row]] = Cause.NOP
     issuing[(klass == "barrier")[rows.row]] = Cause.BARRIER
     issuing[_ending(rows, listing)] = Cause.DRAIN
     issuing[(klass == "wait")[rows.row]] = Cause.NO_ATTEMPT
-    value = counts(listing)[:, rows.row]
+    value = counts(listing, rows.costs)[:, rows.row]
     for_vm, for_lgkm = value[Counter.VM] >= 0, value[Counter.LGKM] >= 0
     must = np.zeros(n, bool)
     must[vm.wait] = vm.needs | vm.unknown

@@ -17,7 +17,7 @@ from tracekit.analysis.attribution.names import CAUSES, OTHERS, PHASES, SPLITS
 from tracekit.analysis.attribution.others import doing, others_doing
 from tracekit.analysis.attribution.view import MINIMUM, View
 from tracekit.analysis.rows import NEVER
-from tracekit.timeline import Timeline
+from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd

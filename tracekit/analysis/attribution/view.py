@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tracekit.analysis.attribution.cuts import inside
 from tracekit.analysis.attribution.engine import Charges, SimdCharges
 from tracekit.analysis.attribution.pieces import Pieces
-from tracekit.analysis.window import Window, Windows
+from tracekit.analysis.model.window import Window, Windows
 
 Array = NDArray[np.int64]
 

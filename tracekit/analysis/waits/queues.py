@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tracekit.analysis.rows import Rows
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing, Pipe
+from tracekit.isa.listing_costs import Costs
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -68,24 +69,24 @@ class Queue:
         return np.where(self.needs, ops[self.last - 1], -1)
 
 
-def counts(listing: Listing) -> Array:
+def counts(listing: Listing, costs: Costs) -> Array:
     """(2, n + 1) counts that each listing row waits for, -1 where it names no such counter."""
     result = np.full((2, len(listing) + 1), -1, np.int64)
-    for row in np.flatnonzero(listing.klass == "wait").tolist():
+    for row in np.flatnonzero(costs.klass == "wait").tolist():
         for name, value in _COUNTERS.findall(listing.text[row]):
             result[COUNTERS.index(name), row] = int(value)
     return result
 
 
-def members(listing: Listing) -> tuple[Array, Array]:
+def members(listing: Listing, costs: Costs) -> tuple[Array, Array]:
     """Per counter and listing row (2, n + 1): counted at all, and counted without order."""
     n = len(listing)
     counted, unordered = np.zeros((2, n + 1), bool), np.zeros((2, n + 1), bool)
-    memory = (listing.pipe == Pipe.VMEM) & np.isin(listing.klass, _COUNTED)
+    memory = (costs.pipe == Pipe.VMEM) & np.isin(costs.klass, _COUNTED)
     flat = memory & (listing.expect == Expect.FLAT)
-    scalar = (listing.expect == Expect.SMEM) | (listing.klass == "message")
+    scalar = (listing.expect == Expect.SMEM) | (costs.klass == "message")
     counted[Counter.VM, :n] = memory
-    counted[Counter.LGKM, :n] = (listing.pipe == Pipe.LDS) | scalar | flat
+    counted[Counter.LGKM, :n] = (costs.pipe == Pipe.LDS) | scalar | flat
     unordered[Counter.VM, :n] = flat
     unordered[Counter.LGKM, :n] = scalar | flat
     return counted, unordered
@@ -93,8 +94,8 @@ def members(listing: Listing) -> tuple[Array, Array]:
 
 def queues(rows: Rows, listing: Listing) -> tuple[Queue, Queue]:
     """The queues of vmcnt and of lgkmcnt."""
-    value = counts(listing)
-    counted, unordered = members(listing)
+    value = counts(listing, rows.costs)
+    counted, unordered = members(listing, rows.costs)
     vm, lgkm = (
         _queue(rows, counter, value[counter], counted[counter], unordered[counter])
         for counter in Counter

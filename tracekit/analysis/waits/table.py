@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.intervals import Intervals
+from tracekit.analysis.model.intervals import Intervals
 from tracekit.analysis.rows import Rows
 from tracekit.analysis.waits.consumers import consumers
 from tracekit.analysis.waits.queues import COUNTERS, Queue
 from tracekit.isa.listing import Listing
+from tracekit.isa.listing_costs import Costs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +106,7 @@ def waits(
     for name, at in (("producer", result["producer"].to_numpy()), ("consumer", reader),
                      ("next_mfma", mfma)):  # fmt: skip
         _name(result, listing, name, np.where(at >= 0, np.append(rows.row, -1)[at], -1))
-    result["split"] = _split(listing)[result["wait_row"].to_numpy()]
+    result["split"] = _split(listing, rows.costs)[result["wait_row"].to_numpy()]
     for name in () if per_simd else _SIMD:
         result[name] = None
     result = result.sort_values(["waited_total", "vaddr"], ascending=[False, True])
@@ -223,12 +224,12 @@ def _name(table: pd.DataFrame, listing: Listing, name: str, row: Array) -> None:
     table[f"{name}_source"] = [listing.source[i] if i >= 0 else "" for i in row.tolist()]
 
 
-def _split(listing: Listing) -> NDArray[np.bool_]:
+def _split(listing: Listing, costs: Costs) -> NDArray[np.bool_]:
     """Listing rows that wait next to a wait for the same counter."""
     result = np.zeros(len(listing) + 1, bool)
     for counter in COUNTERS:
         names = np.array([f"{counter}(" in text for text in listing.text], bool)
-        wait = names & (listing.klass == "wait")
+        wait = names & (costs.klass == "wait")
         pair = np.flatnonzero(wait[:-1] & wait[1:])
         result[pair] = result[pair + 1] = True
     return result
