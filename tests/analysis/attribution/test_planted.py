@@ -1,7 +1,6 @@
 """Each cause planted between two MFMAs, known to the cycle, with a counter-example."""
 
 import pytest
-from sample_model import OPCODES, Kind, Opcode
 
 from tests.support import planned
 from tests.support.planned import Plan, lines
@@ -11,6 +10,7 @@ from tracekit.analysis.attribution.tables import gaps
 from tracekit.analysis.attribution.view import views
 from tracekit.analysis.model.window import Windows
 from tracekit.gfx9 import Inst
+from traces.sample_model import OPCODES, Kind, Opcode
 
 OPCODES.setdefault("flat_load_dword", Opcode(8, Inst.FLAT_RD, Kind.VMEM))
 MFMA = "v_mfma_f32_32x32x16_bf16 v[0:15], v[64:67], v[68:71], v[0:15]"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from attribution_oracle import Oracle
 
 import tracekit
 from tests.support import planned
+from tests.support.attribution_oracle import Oracle
 from tracekit.analysis.attribution.engine import charges
 from tracekit.analysis.attribution.names import CAUSES, OTHERS, PHASES, SPLITS
 

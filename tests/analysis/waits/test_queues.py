@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from sample_model import OPCODES, Kind, Opcode
 
 import tracekit
 from tests.support import planned
@@ -11,6 +10,7 @@ from tests.support.planned import Plan, lines
 from tracekit.analysis.rows import rows_of
 from tracekit.analysis.waits.queues import Counter, queues
 from tracekit.gfx9 import Inst
+from traces.sample_model import OPCODES, Kind, Opcode
 
 OPCODES.setdefault("flat_load_dword", Opcode(8, Inst.FLAT_RD, Kind.VMEM))
 OPCODES.setdefault("s_load_dword", Opcode(8, Inst.SMEM_RD, Kind.SMEM))

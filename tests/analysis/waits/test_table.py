@@ -1,7 +1,6 @@
 """The rows of the waits: latency, lead and what hides it, on planted and on real waits."""
 
 import pytest
-from sample_model import OPCODES, Kind, Opcode
 
 import tracekit
 from tests.support import planned
@@ -11,6 +10,7 @@ from tracekit.analysis.rows import rows_of
 from tracekit.analysis.waits.queues import queues
 from tracekit.analysis.waits.table import APART_COLUMNS, COLUMNS, LOAD_COLUMNS, loads, waits
 from tracekit.gfx9 import Inst
+from traces.sample_model import OPCODES, Kind, Opcode
 
 OPCODES.setdefault("flat_load_dword", Opcode(8, Inst.FLAT_RD, Kind.VMEM))
 LOAD = "global_load_dwordx4 v[4:7], v[8:9], off"
