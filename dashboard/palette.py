@@ -26,11 +26,12 @@ STALL, WAIT, BARRIER, NOP, UNKNOWN, SCOPE, CLOCK, RESIDENT, COUNTER = range(7, 1
 FIRST_CAUSE = 16
 #: colour, pattern, two letters; in the order of CAUSES.
 _CAUSE_LOOKS = (
-    ("#666a73", "cross", "DL"), ("#4a4f5a", "solid", "NW"), ("#8d99a6", "hatch", "PE"),
-    ("#e69f00", "solid", "MD"), ("#56b4e9", "solid", "VA"), ("#56b4e9", "hatch", "PK"),
-    ("#2b7bba", "dots", "VB"), ("#009e73", "solid", "LB"), ("#d55e00", "solid", "MB"),
-    ("#a0a7b4", "solid", "SC"), ("#cc79a7", "solid", "FA"), ("#b79f6d", "hatch", "NP"),
-    ("#009e73", "hatch", "LW"), ("#d55e00", "hatch", "VW"), ("#0072b2", "cross", "BA"),
+    ("#56b4e9", "solid", "VA"), ("#2b7bba", "dots", "VR"), ("#009e73", "solid", "LR"),
+    ("#d55e00", "solid", "MR"), ("#e69f00", "solid", "XR"), ("#e69f00", "hatch", "XE"),
+    ("#d55e00", "hatch", "VW"), ("#009e73", "hatch", "LW"), ("#b79f6d", "hatch", "NP"),
+    ("#a0a7b4", "dots", "SV"), ("#a0a7b4", "solid", "SC"), ("#cc79a7", "solid", "NA"),
+    ("#cc79a7", "hatch", "DR"), ("#0072b2", "cross", "BA"), ("#666a73", "cross", "DL"),
+    ("#4a4f5a", "solid", "NW"), ("#8d99a6", "hatch", "AL"),
 )  # fmt: skip
 CAUSE_COLOUR = {name: look[0] for name, look in zip(CAUSES, _CAUSE_LOOKS, strict=True)}
 CAUSE_PATTERN = {name: look[1] for name, look in zip(CAUSES, _CAUSE_LOOKS, strict=True)}

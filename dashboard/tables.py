@@ -13,7 +13,7 @@ TABLES: dict[str, Callable[[Service, str, str, str], Any]] = {
     "budget": lambda s, key, window, _: s.analysis(key, window).budget.rows,
     "bounds": lambda s, key, window, _: s.analysis(key, window).budget.simds,
     "bubbles": lambda s, key, window, _: s.analysis(key, window).bubbles.rows,
-    "sites": lambda s, key, window, _: s.analysis(key, window).bubbles.sites,
+    "places": lambda s, key, window, _: s.analysis(key, window).bubbles.places,
     "causes": lambda s, key, window, _: s.analysis(key, window).bubbles.totals,
     "overlap": lambda s, key, window, _: s.analysis(key, window).overlap.rows,
     "clock": lambda s, key, window, _: s.whole(key).clock.rows,

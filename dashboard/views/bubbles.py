@@ -31,11 +31,11 @@ _CAUSES = {
     "cycles": Column("cycles", number), "share": Column("of window", percent),
     "meaning": Column("meaning", left=True),
 }  # fmt: skip
-_SITES = {
+_PLACES = {
     "cause": Column("cause", left=True), "bubbles": Column("bubbles", number),
     "cycles": Column("cycles", number), "mean_cycles": Column("mean cycles", number),
-    "share": Column("of window", percent), "before_vaddr": Column("after PC", _address),
-    "after_vaddr": Column("before PC", _address), "after": Column("before", left=True),
+    "share": Column("of idle", percent), "previous_vaddr": Column("previous MFMA", _address),
+    "next_vaddr": Column("next MFMA", _address), "next_mfma": Column("opcode", left=True),
 }  # fmt: skip
 _ROWS = {
     "simd": Column("SIMD"), "start": Column("start", number), "cycles": Column("cycles", number),
@@ -83,11 +83,11 @@ def render(service: Service, asked: Request) -> html.Div:
                 caption(timeline, window),
             )
         )
-    rows, sites = _of(result.rows, chosen), result.sites
+    rows, placed = _of(result.rows, chosen), result.places
     short = rows[rows["cause"] == SHORT]
     rows = rows[rows["cause"] != SHORT].sort_values("cycles", ascending=False, kind="stable")
     if cause:
-        rows, sites = rows[rows["cause"] == cause], sites[sites["cause"] == cause]
+        rows, placed = rows[rows["cause"] == cause], placed[placed[f"{cause}_cycles"] > 0]
     children += [
         html.H2("Causes of this SIMD's idle cycles"),
         table(
@@ -105,7 +105,7 @@ def render(service: Service, asked: Request) -> html.Div:
         ),
         _short(short),
         html.H2("Bubbles by place, all SIMDs"),
-        table("sites", sites, _SITES, csv="sites", limit=40),
+        table("places", placed, _PLACES, csv="places", limit=40),
     ]
     view = chosen.simd
     only: dict[str, object] = (

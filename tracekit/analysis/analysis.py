@@ -8,10 +8,11 @@ Commands, exports, the dashboard and Python users ask here::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from tracekit.analysis.attribution.engine import Charges, Facts, charges
 from tracekit.analysis.bubbles import MINIMUM, Bubbles, bubbles_of
 from tracekit.analysis.budget import Budget, budget_of
 from tracekit.analysis.causes import Causes, causes_in
@@ -20,28 +21,46 @@ from tracekit.analysis.checks.quality import quality
 from tracekit.analysis.clock import Clock, clock
 from tracekit.analysis.hotspots import Hotspots, hotspots
 from tracekit.analysis.maps import by_offset, by_time
+from tracekit.analysis.model.intervals import Intervals
 from tracekit.analysis.model.loops import Loops, loops
+from tracekit.analysis.model.simds import each_simd
 from tracekit.analysis.model.window import DEFAULT, Windows
 from tracekit.analysis.occupancy import Occupancy, occupancy_in
 from tracekit.analysis.once import once
 from tracekit.analysis.opcodes import opcodes_of
 from tracekit.analysis.overlap import Overlap, overlap_in
+from tracekit.analysis.residency import residents
 from tracekit.analysis.shapes import Shapes, shapes_in
+from tracekit.analysis.waits.table import Waits, loads, waits
 from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+#: Filters that leave SIMDs whole.
+_OF_SIMDS = {"se", "cu", "simd", "dispatch"}
+
+
 class _Whole:
     """Answers that no window changes."""
 
-    def __init__(self, timeline: Timeline, judged: Quality | None) -> None:
+    def __init__(
+        self,
+        timeline: Timeline,
+        judged: Quality | None,
+        charge: Callable[[], Charges] | None = None,
+    ) -> None:
         self.timeline, self._judged, self.lock = timeline, judged, RLock()
+        self._charge = charge or (lambda: charges(timeline))
 
     @once
     def quality(self) -> Quality:
         return self._judged or quality(self.timeline)
+
+    @once
+    def charges(self) -> Charges:
+        return self._charge()
 
     @once
     def loops(self) -> Loops:
@@ -86,9 +105,25 @@ class Analysis:
         return other
 
     def select(self, **wanted: int | None) -> Analysis:
-        """The part with the given se, cu, simd, ... under the verdict on the whole."""
+        """The part with the given se, cu, simd, ... under the verdict on the whole.
+
+        Causes of whole SIMDs are those of the whole: a barrier is followed to waves that the
+        part does not have.
+        """
         part = self.timeline.select(**wanted)
-        return self if part is self.timeline else Analysis(part, self.window, judged=self.quality)
+        if part is self.timeline:
+            return self
+        asked = {name: value for name, value in wanted.items() if value is not None}
+        made = Analysis(part, self.window, judged=self.quality)
+        if set(asked) <= _OF_SIMDS:
+            made._whole = _Whole(part, self.quality, lambda: self._whole.charges.select(**asked))
+            made.lock = made._whole.lock
+        return made
+
+    @property
+    def charges(self) -> Charges:
+        """The cause of every idle cycle of the whole trace."""
+        return self._whole.charges
 
     @property
     def quality(self) -> Quality:
@@ -112,7 +147,7 @@ class Analysis:
 
     @once
     def causes(self) -> Causes:
-        return causes_in(self.windows)
+        return causes_in(self.windows, self._whole.charges)
 
     @once
     def bubbles(self) -> Bubbles:
@@ -137,6 +172,31 @@ class Analysis:
     @once
     def by_time(self) -> pd.DataFrame:
         return by_time(self.causes)
+
+    def waits_of(self, *, per_simd: bool = False) -> Waits:
+        """Which memory operation each s_waitcnt waits for, in the window."""
+        facts = self.charges.facts
+        within = self._within(facts)
+        return waits(facts.rows, self.timeline.listing, facts.queues, within, per_simd)
+
+    def loads_of(self, *, per_simd: bool = False) -> pd.DataFrame:
+        """The same by memory instruction."""
+        facts = self.charges.facts
+        within = self._within(facts)
+        return loads(facts.rows, self.timeline.listing, facts.queues, within, per_simd)
+
+    @once
+    def residents(self) -> pd.DataFrame:
+        """Share of each SIMD's window with 0, 1, 2, ... resident waves."""
+        chosen = [(simd, self.windows.of(simd)) for simd in each_simd(self.timeline)]
+        return residents(self.timeline, chosen)
+
+    def _within(self, facts: Facts) -> dict[int, Intervals]:
+        """The window of each SIMD of the timeline, by the number that the facts give it."""
+        return {
+            facts.rows.number(simd): self.windows.of(simd).intervals
+            for simd in each_simd(self.timeline)
+        }
 
     def bubbles_from(self, minimum: int) -> Bubbles:
         """Bubbles of at least ``minimum`` cycles."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.causes import CAUSES, Causes, SimdCauses, causes
+from tracekit.analysis.attribution.names import Cause, Phase
+from tracekit.analysis.causes import Causes, SimdCauses, causes
 from tracekit.analysis.model.intervals import overlap_cycles
 from tracekit.analysis.model.loops import Loops
 from tracekit.analysis.model.mix import PARTS, VECTOR, bound, parts
@@ -41,8 +42,9 @@ SIMD_COLUMNS = (
 #: A SIMD that reaches this part of the best possible occupancy is at the bound.
 AT_BOUND = 0.9
 #: Idle causes by what they say about the schedule; the rest is latency.
-VECTOR_CAUSES = ("valu_not_overlapped", "packed_f32_blocked", "valu_blocked_by_matrix")
-OUTSIDE_CAUSES = ("no_wave", "prologue_epilogue", "data_lost")
+VECTOR_CAUSES = (Cause.VECTOR_WORK, Cause.VECTOR_REFUSED)
+BARRIER_CAUSES = (Cause.BARRIER, Cause.MATRIX_ELSEWHERE)
+OUTSIDE_CAUSES = (Cause.NO_WAVE, Cause.AFTER_LAST, Cause.DATA_LOST)
 
 
 @dataclass
@@ -52,6 +54,8 @@ class Budget:
     rows: pd.DataFrame
     simds: pd.DataFrame
     notes: list[str] = field(default_factory=list)
+    #: The single iterations that ``rows`` are the means of.
+    iterations: pd.DataFrame | None = None
 
 
 def budget(
@@ -72,7 +76,8 @@ def budget_of(timeline: Timeline, found: Causes, rates: Mapping[str, int] | None
     import pandas as pd
 
     table = parts(timeline.listing, timeline.costs, rates)
-    rows = _rows(timeline, found.loops, table)
+    each = _each(timeline, found.loops, table)
+    rows = _means(each)
     notes = list(found.notes)
     if len(timeline.instructions) and not found.loops.dominant:
         notes.append("no loop: a whole wave counts as one iteration")
@@ -83,13 +88,11 @@ def budget_of(timeline: Timeline, found: Causes, rates: Mapping[str, int] | None
     if len(simds):
         notes += _short(simds, rows)
     rows = rows.reindex(columns=list(COLUMNS))
-    return Budget(rows, simds.reindex(columns=list(SIMD_COLUMNS)), notes)
+    return Budget(rows, simds.reindex(columns=list(SIMD_COLUMNS)), notes, each)
 
 
-def _rows(timeline: Timeline, found: Loops, table: dict[str, Array]) -> pd.DataFrame:
-    """Means per iteration of each wave slot (also parts that are not shown)."""
-    import pandas as pd
-
+def _each(timeline: Timeline, found: Loops, table: dict[str, Array]) -> pd.DataFrame:
+    """What every single iteration asks (also parts that are not shown)."""
     counted = turns(timeline, found)
     row = timeline.instructions["row"].to_numpy()
     first, last = counted["first"].to_numpy(), counted["last"].to_numpy()
@@ -99,6 +102,13 @@ def _rows(timeline: Timeline, found: Loops, table: dict[str, Array]) -> pd.DataF
     counted["cycles"] = counted["end"] - counted["begin"]
     counted["instructions"] = last - first
     counted["vector"] = sum(counted[name] for name in VECTOR)
+    return counted
+
+
+def _means(counted: pd.DataFrame) -> pd.DataFrame:
+    """Means per iteration of each wave slot."""
+    import pandas as pd
+
     if not len(counted):
         return pd.DataFrame(columns=list(dict.fromkeys([*COLUMNS, *PARTS])))
     grouped = counted.groupby(_PLACE, sort=True)
@@ -144,8 +154,8 @@ def _simd(simd: SimdCauses, rows: pd.DataFrame, tail: int) -> dict[str, object]:
         weight = part["iterations"].to_numpy()
         mix = {name: float(np.average(part[name], weights=weight)) for name in PARTS}
         mix["tail"] = float(tail)
-    doing = simd.doing
-    resident = int(overlap_cycles(doing.born, doing.died, simd.window.intervals).sum())
+    _, born, died = simd.residence
+    resident = int(overlap_cycles(born, died, simd.window.intervals).sum())
     waves = max(1, round(resident / cycles))
     shares = _shares(simd, cycles)
     achieved = 1 - simd.idle.cycles / cycles
@@ -185,17 +195,27 @@ def _short(simds: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
 
 
 def _shares(simd: SimdCauses, cycles: int) -> dict[str, float]:
-    """Shares of the window: matrix busy and idle by kind of cause; they sum to 1."""
-    totals = dict(zip(CAUSES, (simd.totals() / cycles).tolist(), strict=True))
-    vector = sum(totals[name] for name in VECTOR_CAUSES)
-    outside = sum(totals[name] for name in OUTSIDE_CAUSES)
-    idle = sum(totals.values())
+    """Shares of the window: matrix busy and idle by kind of cause; they sum to 1.
+
+    ``outside``: no wave, after the last MFMA, lost tokens, and whatever a wave does before
+    its first or after its last MFMA.
+    """
+    pieces = simd.view.pieces
+    around = np.isin(pieces.phase, (Phase.PROLOGUE, Phase.EPILOGUE))
+    outside = around | np.isin(pieces.cause, OUTSIDE_CAUSES)
+    kinds = {
+        "vector": ~outside & np.isin(pieces.cause, VECTOR_CAUSES),
+        "barrier": ~outside & np.isin(pieces.cause, BARRIER_CAUSES),
+        "outside": outside,
+    }
+    sums = {name: int(pieces.cycles[mask].sum()) / cycles for name, mask in kinds.items()}
+    idle = simd.view.idle / cycles
     return {
         "matrix_share": 1 - idle,
-        "vector_share": vector,
-        "latency_share": idle - vector - outside - totals["barrier"],
-        "barrier_share": totals["barrier"],
-        "outside_share": outside,
+        "vector_share": sums["vector"],
+        "latency_share": idle - sum(sums.values()),
+        "barrier_share": sums["barrier"],
+        "outside_share": sums["outside"],
     }
 
 

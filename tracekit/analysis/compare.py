@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tracekit.analysis.analysis import Analysis
+from tracekit.analysis.budget import Budget
 from tracekit.analysis.causes import CAUSES, Causes
 from tracekit.analysis.model import bootstrap
 from tracekit.analysis.model.bodies import body, differences
@@ -28,6 +30,7 @@ COLUMNS = (
 REQUIRABLE = ("matrix", "vector", "overlap", "matrix_idle", "cycles")
 _BUDGET = ("matrix_cycles", "vector_cycles", "lds_cycles", "vmem_cycles", "scalar_cycles",
            "nop_cycles", "instructions")  # fmt: skip
+_WAVE = ("se", "cu", "simd", "dispatch", "slot", "wave")
 _REQUIRE = re.compile(r"\s*(\w+)\s*(>=|<=|>|<)\s*([+-]?\d+(?:\.\d+)?)\s*(%?)\s*$")
 
 
@@ -118,7 +121,7 @@ def compare_of(one: Analysis, other: Analysis) -> Comparison:
         for row in _rows(key, cut[0][key], cut[1][key])
     ]  # fmt: skip
     rows += _rows((-1, -1), *(joined(list(part.values())) for part in cut))
-    rows += _budgets(one.budget.rows, other.budget.rows)
+    rows += _budgets(one.budget, other.budget)
     table = pd.DataFrame(rows)
     table["base"], table["new"] = base.capture, new.capture
     notes = [
@@ -185,15 +188,29 @@ def _row(
     }  # fmt: skip
 
 
-def _budgets(base: pd.DataFrame, new: pd.DataFrame) -> list[dict[str, object]]:
-    """Budget of an iteration, mean over all waves."""
-    if not len(base) or not len(new):
+def _budgets(base: Budget, new: Budget) -> list[dict[str, object]]:
+    """Budget of an iteration, mean over all waves.
+
+    What one iteration asks follows from the code; which iterations ran does not (a causal mask
+    mixes long and short ones), so the interval is that of drawing waves again.
+    """
+    tables = [found.iterations for found in (base, new)]
+    if any(table is None or not len(table) for table in tables):
         return []
-    means = [
-        {name: float(np.average(rows[name], weights=rows["iterations"])) for name in _BUDGET}
-        for rows in (base, new)
-    ]
+    means: list[NDArray[np.float64]] = []
+    draws: list[bootstrap.Floats] = []
+    for stream, table in enumerate(tables):
+        assert table is not None
+        owner = table.groupby([*_WAVE], sort=True).ngroup().to_numpy().astype(np.int64)
+        order = np.argsort(owner, kind="stable")
+        names = [name.removesuffix("_cycles") for name in _BUDGET]
+        values = table[names].to_numpy().astype(float)[order]
+        means.append(values.mean(0))
+        weights = bootstrap.weights(owner[order], stream)
+        draws.append(bootstrap.ratios(values, np.ones(len(values)), weights))
+    moved = draws[1] - draws[0]
     return [
-        _row((-1, -1), f"budget:{name}", "per iteration", means[0][name], means[1][name], None)
-        for name in _BUDGET
-    ]
+        _row((-1, -1), f"budget:{name}", "per iteration", float(means[0][i]), float(means[1][i]),
+             moved[:, i])
+        for i, name in enumerate(_BUDGET)
+    ]  # fmt: skip

@@ -36,7 +36,7 @@ class Fold:
 
 def fold(simd: SimdCauses, found: Loops) -> Fold:
     """The iterations that cut the time of one SIMD."""
-    view, keys, born = simd.simd, simd.doing.key, simd.doing.born
+    view, (keys, born, _) = simd.simd, simd.residence
     table = found.of_dominant(view.dispatch)
     own = ((table["se"] == view.se) & (table["simd"] == view.simd)).to_numpy()
     key = table["slot"].to_numpy()[own].astype(np.int64) << 32

@@ -98,6 +98,12 @@ class Rows:
         result: Array = number * self.stride + (np.clip(time, first - 512, last + 512) - first)
         return result
 
+    def number(self, simd: Simd) -> int:
+        """The number that ``waves.simd_of`` gives to the waves of ``simd``."""
+        waves = self.waves
+        mine = (waves.se == simd.se) & (waves.simd == simd.simd) & (waves.dispatch == simd.dispatch)
+        return int(waves.simd_of[np.argmax(mine)])
+
     def previous(self, mask: NDArray[np.bool_]) -> Array:
         """Per row the last row before it, in its wave, with ``mask``; -1 without one."""
         marks = np.where(mask, np.arange(len(mask)), -1)

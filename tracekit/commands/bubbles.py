@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options
-from tracekit.present.cells import Column, address, number, percent
+from tracekit.present.cells import Column, address, number, percent, word
 from tracekit.present.report import Report, View, emit
 
 if TYPE_CHECKING:
@@ -21,21 +21,44 @@ _CAUSES = {
     "cause": Column("cause", left=True),
     "cycles": Column("cycles", number),
     "share": Column("of window", percent),
+    "of_idle": Column("of idle", percent),
 }
-_SITES = {
-    "cause": Column("cause", left=True),
+_PLACES = {
+    "previous_vaddr": Column("previous MFMA", address),
+    "next_vaddr": Column("next MFMA", address),
     "bubbles": Column("bubbles", number),
     "cycles": Column("cycles", number),
+    "share": Column("of idle", percent),
     "mean_cycles": Column("mean", number),
-    "share": Column("of window", percent),
-    "before_vaddr": Column("after PC", address),
-    "before_line": Column("line"),
-    "after_vaddr": Column("before PC", address),
-    "after_line": Column("line"),
-    "after": Column("next MFMA", left=True),
+    "near_ties": Column("near ties", number),
+    "split": Column("causes", left=True),
+    "next_source": Column("source", word, left=True),
 }
-#: Places of bubbles that the text shows.
-SITES = 10
+_INSTRUCTIONS = {
+    "vaddr": Column("PC", address),
+    "cause": Column("cause", left=True),
+    "cycles": Column("cycles", number),
+    "share": Column("of idle", percent),
+    "instruction": Column("charged instruction", left=True),
+    "source": Column("source", word, left=True),
+}
+_OTHERS = {
+    "se": Column("SE"),
+    "simd": Column("SIMD"),
+    "none": Column("none", percent),
+    "waiting": Column("waiting", percent),
+    "working": Column("working", percent),
+    "elsewhere": Column("charged to other SIMDs", percent),
+    "runner_up_median": Column("runner-up after", number),
+    "near_ties": Column("near ties", number),
+}
+_WAVE_TIME = {
+    "cause": Column("what waves do", left=True),
+    "cycles": Column("wave cycles", number),
+    "share": Column("share", percent),
+}
+#: Places and instructions that the text shows.
+SHOWN = 10
 
 
 @click.command("bubbles")
@@ -46,47 +69,95 @@ SITES = 10
 @click.option("--map", "with_map", is_flag=True, help="Add the bubble maps to the JSON result.")
 @output_options
 def command(source: Source, window: str, minimum: int, with_map: bool, output: Output) -> None:
-    """Why the matrix pipe is idle: every idle cycle has exactly one cause.
+    """Why the matrix pipe is idle: what the wave does that ends the bubble.
 
-    The first that holds, in this order: data_lost: tokens are missing. no_wave: no wave on
-    the SIMD. prologue_epilogue: all waves are outside of their loop. mfma_dependency: an
-    MFMA is refused though the pipe is free. valu_not_overlapped: vector work runs, and no
-    MFMA beside it. packed_f32_blocked: a packed F32 waits because an MFMA just ended.
-    valu_blocked_by_matrix: a VALU waits for an MFMA's operand reads. lds_backpressure,
-    vmem_backpressure: such an instruction is refused or issues. scalar_or_branch: scalar
-    work and branches. fetch_or_arbitration: no attempt to issue. nop_hazard: s_nop.
-    lgkmcnt_wait, vmcnt_wait: s_waitcnt. barrier: all waves at s_barrier.
+    Each idle cycle has one cause. vector_work: its vector work executes. vector_refused: a
+    vector instruction is ready and refused (port: other vector work; packed: packed F32 after
+    an MFMA; rest). lds_refused_or_issue, vmem_refused_or_issue, mfma_refused: such an
+    instruction is refused or issues. vmcnt_wait, lgkmcnt_wait: s_waitcnt. nop: s_nop, s_sleep.
+    scalar_waits_for_vector: scalar work waits for a vector result. scalar_or_branch.
+    no_attempt: fetch, arbitration. drain: before s_endpgm. barrier: followed to the wave that
+    arrives last, also on another SIMD; what no traced wave explains. matrix_elsewhere: that
+    wave runs MFMAs. data_lost, no_wave, after_last_mfma.
 
-    bubble: an idle interval of --minimum cycles or more, named by its largest cause;
-    short_gaps: the shorter ones. after PC, before PC: the MFMAs around it.
+    place: the pair of MFMAs around bubbles of --minimum cycles or more. others: what resident
+    waves that do not decide did. near ties: the next wave was at most 16 cycles behind. A
+    share is what the decider did, not what removing it would gain.
     """
-
     reports = []
     for analysis in source.analyses(window):
         result = analysis.bubbles_from(minimum)
-        tables = {"totals": result.totals, "sites": result.sites}
+        tables: dict[str, Any] = {
+            "totals": result.totals,
+            "places": result.places,
+            "instructions": result.instructions,
+            "others": result.others,
+            "wave_time": result.wave_time,
+        }
         if with_map:
             tables |= {"by_offset": analysis.by_offset, "by_time": analysis.by_time}
-        shown = {"causes": _long(result.totals), "largest": result.sites.head(SITES)}
+        shown = {
+            "causes": _causes(result.totals),
+            "largest": _places(result.places).head(SHOWN),
+            "charged": result.instructions[result.instructions["vaddr"] >= 0].head(SHOWN),
+            "meanwhile": _others(result.totals),
+            "time": _wave_time(result.wave_time),
+        }
         reports.append(Report(analysis, result.rows, result.notes, tables, shown=shown))
     views = [
-        View("causes", "why the matrix pipe is idle", _CAUSES, window_of="rows"),
-        View("largest", f"bubbles by place, largest {SITES}", _SITES),
+        View("causes", "why the matrix pipe is idle", _CAUSES, window_of="totals"),
+        View("largest", f"idle cycles by place, largest {SHOWN}", _PLACES),
+        View("charged", f"instructions that idle cycles are charged to, {SHOWN}", _INSTRUCTIONS),
+        View("meanwhile", "what the other resident waves did, of idle", _OTHERS),
+        View("time", "wave time where no MFMA ran", _WAVE_TIME),
     ]
-    emit(output, "tracekit.bubbles/1", reports, views)
+    emit(output, "tracekit.bubbles/2", reports, views)
 
 
-def _long(totals: pd.DataFrame) -> pd.DataFrame:
-    """One row per SIMD and cause that occurs."""
+def _causes(totals: pd.DataFrame) -> pd.DataFrame:
+    """One row per SIMD and cause that occurs, by size."""
     import pandas as pd
 
     from tracekit.analysis.causes import CAUSES
 
     rows = [
         {**row, "cause": cause, "cycles": row[f"{cause}_cycles"],
-         "share": row[f"{cause}_cycles"] / row["window_cycles"]}
+         "share": row[f"{cause}_cycles"] / row["window_cycles"],
+         "of_idle": row[f"{cause}_cycles"] / row["matrix_idle_cycles"]}
         for row in totals.to_dict("records")
-        for cause in CAUSES
+        for cause in sorted(CAUSES, key=lambda name, row=row: -row[f"{name}_cycles"])  # type: ignore[misc]
         if row[f"{cause}_cycles"]
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=[*_CAUSES, "cu"])
+    return pd.DataFrame(rows, columns=[*_CAUSES, "cu", "window"])
+
+
+def _places(places: pd.DataFrame) -> pd.DataFrame:
+    """Places with their largest causes in words."""
+    from tracekit.analysis.causes import CAUSES
+
+    texts = []
+    for row in places.to_dict("records"):
+        parts = sorted(((row[f"{name}_cycles"], name) for name in CAUSES), reverse=True)
+        total = max(row["cycles"], 1)
+        texts.append(", ".join(f"{name} {100 * c / total:.0f} %" for c, name in parts[:3] if c))
+    return places.assign(split=texts)[places["place"] == "bubble"]
+
+
+def _others(totals: pd.DataFrame) -> pd.DataFrame:
+    """Shares of the idle cycles."""
+    idle = totals["matrix_idle_cycles"].where(totals["matrix_idle_cycles"] > 0)
+    shares = {name: totals[f"others_{name}_cycles"] / idle
+              for name in ("none", "waiting", "working")}  # fmt: skip
+    return totals.assign(**shares, elsewhere=totals["elsewhere_cycles"] / idle)
+
+
+def _wave_time(cycles: dict[str, int]) -> pd.DataFrame:
+    import pandas as pd
+
+    whole = max(sum(cycles.values()), 1)
+    rows = [
+        {"cause": name, "cycles": value, "share": value / whole}
+        for name, value in sorted(cycles.items(), key=lambda item: -item[1])
+        if value
+    ]
+    return pd.DataFrame(rows, columns=list(_WAVE_TIME))

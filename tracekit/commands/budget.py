@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options
 from tracekit.present.cells import Column, mean, number, percent, word
 from tracekit.present.report import Report, View, emit
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _ROWS = {
     "se": Column("SE"),
@@ -29,11 +34,33 @@ _SIMDS = {
     "best_1": Column("best, 1 wave", percent),
     "best_2": Column("2 waves", percent),
     "best_4": Column("4 waves", percent),
-    "achieved": Column("achieved", percent),
+    "matrix_share": Column("matrix busy", percent),
     "vector_share": Column("idle: vector", percent),
     "latency_share": Column("latency", percent),
     "barrier_share": Column("barrier", percent),
+    "outside_share": Column("outside the loop", percent),
+    "resident": Column("resident waves", left=True),
     "verdict": Column("verdict", word, left=True),
+}
+_LIMITS = {
+    "dispatch": Column("dispatch"),
+    "waves_per_workgroup": Column("waves a workgroup"),
+    "vgprs": Column("VGPRs"),
+    "lds_bytes": Column("LDS bytes", number),
+    "by_vgprs": Column("by VGPRs"),
+    "by_lds": Column("by LDS"),
+    "by_workgroup": Column("by workgroup"),
+    "observed": Column("observed"),
+    "limiter": Column("limiter", left=True),
+}
+_TAIL = {
+    "se": Column("SE"),
+    "dispatch": Column("dispatch"),
+    "cus": Column("CUs"),
+    "waves": Column("waves", number),
+    "tail_cycles": Column("cycles after the first CU was done", number),
+    "tail_share": Column("of the launch", percent),
+    "empty_share": Column("CU time empty", percent),
 }
 _OPCODES = {
     "pipe": Column("pipe", left=True),
@@ -58,6 +85,33 @@ def rates_of(options: tuple[str, ...]) -> dict[str, int]:
     return found
 
 
+def _resident(simds: pd.DataFrame, table: pd.DataFrame) -> list[str]:
+    """ "1: 61.0 %, 2: 39.0 %" for each SIMD."""
+    texts = []
+    key = ["se", "simd", "dispatch"]
+    groups = dict(iter(table.groupby(key)))
+    for place in simds[key].itertuples(index=False, name=None):
+        part = groups[place]
+        pairs = zip(part["waves"], part["share"], part["cycles"], strict=True)
+        texts.append(", ".join(f"{n}: {percent(share)}" for n, share, cycles in pairs if cycles))
+    return texts
+
+
+def _explained(simds: pd.DataFrame) -> list[str]:
+    """Why limit and verdict differ, where they do."""
+    apart = simds[simds["verdict"].notna()]
+    apart = apart[[
+        not str(verdict).startswith(str(limit))
+        for verdict, limit in zip(apart["verdict"], apart["limit"], strict=True)
+    ]]  # fmt: skip
+    if not len(apart):
+        return []
+    return [
+        "limit is what decides the shortest possible time; verdict is another where less than 90 % "
+        "of that bound is reached: then it is the largest kind of idle time"
+    ]
+
+
 @click.command("budget")
 @source_options
 @window_option()
@@ -74,24 +128,41 @@ def command(source: Source, window: str, rate: tuple[str, ...], each: bool, outp
     limit: the pipe that decides the shortest possible time with the waves that are there
     (packed: matrix plus packed F32, which never run together; vector: VALU plus what MFMAs
     block; lds_data: the LDS of the CU, shared by four SIMDs; wave: one wave's issues).
-    best: matrix occupancy in that time with 1, 2 and 4 waves per SIMD. achieved: matrix
-    occupancy in the window. idle: shares of the window by kind of cause. verdict: at 90 % of
-    the best or more the limit (matrix_bound, vector_bound), else the largest kind of idle
-    cause (vector_bound, latency_bound, barrier_bound).
+    best: matrix occupancy in that time with 1, 2 and 4 waves per SIMD. matrix busy, idle:
+    shares of the window, by kind of cause; with outside the loop (no wave, and what waves do
+    before their first and after their last MFMA) they sum to 100 %. resident waves: share of
+    the window with so many. verdict: at 90 % of the best or more the limit (matrix_bound,
+    vector_bound), else the largest kind of idle cause (vector_bound, latency_bound,
+    barrier_bound).
     """
+
+    from tracekit.analysis.residency import limits, tail
 
     rates = rates_of(rate)
     reports = []
     for analysis in source.analyses(window):
         result = analysis.budget_at(rates)
-        tables = {"simds": result.simds}
+        timeline = analysis.timeline
+        tables = {
+            "simds": result.simds,
+            "resident": analysis.residents,
+            "limits": limits(timeline),
+            "tail": tail(timeline),
+        }
+        simds = result.simds.assign(resident=_resident(result.simds, analysis.residents))
         if each:
             tables["opcodes"] = analysis.opcodes(rates)
-        reports.append(Report(analysis, result.rows, result.notes, tables))
+        notes = [*result.notes, *_explained(result.simds)]
+        if len(result.simds) and not len(tables["limits"]):
+            notes.append("no dispatch registers: what limits the resident waves is unknown")
+        shown = {"bound": simds}
+        reports.append(Report(analysis, result.rows, notes, tables, shown=shown))
     views = [
         View("rows", "cycles of one iteration and wave", _ROWS),
-        View("simds", "what bounds it", _SIMDS, window_of="simds"),
+        View("bound", "what bounds it", _SIMDS, window_of="simds"),
+        View("limits", "waves of a SIMD that fit, and what limits them", _LIMITS),
+        View("tail", "the launch's end over the CUs", _TAIL),
     ]
     if each:
         views.append(View("opcodes", "opcodes of one iteration, mean of all waves", _OPCODES))
-    emit(output, "tracekit.budget/1", reports, views)
+    emit(output, "tracekit.budget/2", reports, views)

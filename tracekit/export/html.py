@@ -76,8 +76,8 @@ def _sections(analysis: Analysis) -> Iterator[str]:
     result = analysis.bubbles
     yield "<h2>Why the matrix pipe is idle</h2>" + _bars(result.totals)
     yield "<h3>Largest bubbles by place</h3>" + _table(
-        result.sites, ["cause", "bubbles", "cycles", "mean_cycles", "share", "before_vaddr",
-                       "before", "after_vaddr", "after"],
+        result.places, ["cause", "bubbles", "cycles", "mean_cycles", "share", "previous_vaddr",
+                        "previous_mfma", "next_vaddr", "next_mfma"],
     )  # fmt: skip
     yield "<h3>Bubble map: iteration and offset</h3>" + _map(
         analysis.by_offset, "iteration", "offset"
@@ -90,7 +90,7 @@ def _sections(analysis: Analysis) -> Iterator[str]:
     )  # fmt: skip
     yield "<h2>Hotspots</h2>" + _hotspots(analysis)
     meanings = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in MEANINGS.items())
-    yield f"<h2>Causes, in order of precedence</h2><dl>{meanings}</dl>"
+    yield f"<h2>Causes: what the wave does that ends the bubble</h2><dl>{meanings}</dl>"
 
 
 def _cell(name: str, value: Any) -> str:

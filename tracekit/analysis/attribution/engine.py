@@ -74,6 +74,14 @@ class Charges:
     simds: list[SimdCharges]
     notes: list[str] = field(default_factory=list)
 
+    def select(self, **wanted: int) -> Charges:
+        """Those SIMDs with the given se, cu, simd, dispatch."""
+        kept = [
+            one for one in self.simds
+            if all(getattr(one.simd, name) == value for name, value in wanted.items())
+        ]  # fmt: skip
+        return replace(self, simds=kept)
+
 
 def facts(timeline: Timeline) -> Facts:
     """Rows, waits, steps and barriers of ``timeline``."""

@@ -53,6 +53,16 @@ def doing(rows: Rows, steps: Steps, here: Array, within: Intervals) -> Array:
     return _sums(steps.kind[own[cut.of]], cut.end - cut.start)
 
 
+def doing_of(steps: Steps, wave: int, start: Array, end: Array) -> Array:
+    """(n, kinds) cycles by Cause (MFMA included) of one wave in each of n intervals."""
+    own = slice(*np.searchsorted(steps.wave, [wave, wave + 1]).tolist())
+    cut = inside(start, end, Intervals(steps.start[own], steps.end[own]))
+    kind = steps.kind[own][cut.by]
+    kinds = len(Cause)
+    sums = np.bincount(cut.of * kinds + kind, cut.end - cut.start, minlength=len(start) * kinds)
+    return sums.astype(np.int64).reshape(len(start), kinds)
+
+
 def others_doing(rows: Rows, steps: Steps, here: Array, pieces: Pieces) -> Array:
     """Wave-cycles by Cause of the residents besides the decider, those with an MFMA to come,
     in the time of ``pieces`` (of that SIMD)."""

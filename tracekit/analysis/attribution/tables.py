@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.int64]
 
-#: The place of what is shorter than MINIMUM inside the window.
+#: The place of what is shorter than the least bubble inside the window.
 SHORT = "short"
 #: Cycles between the end of a bubble and the next wave's attempt at an MFMA up to which the
 #: two waves count as equally near: that gap would be no bubble.
@@ -67,7 +67,7 @@ def gaps(one: View) -> Array:
     return np.where(known, np.maximum(second - bubbles.end, 0), -1)[one.runs.bubble]
 
 
-def totals(found: Charges, seen: Sequence[View]) -> pd.DataFrame:
+def totals(found: Charges, seen: Sequence[View], minimum: int = MINIMUM) -> pd.DataFrame:
     """One row per SIMD (TOTAL_COLUMNS).
 
     ``elsewhere_cycles``: charged to waves of other SIMDs; ``runner_up_median``: of ``gaps``
@@ -79,7 +79,7 @@ def totals(found: Charges, seen: Sequence[View]) -> pd.DataFrame:
     simd_of = found.facts.rows.waves.simd_of
     for one in seen:
         simd, pieces, cycles = one.charges.simd, one.pieces, one.pieces.cycles
-        gap = gaps(one)[one.runs.end - one.runs.start >= MINIMUM]
+        gap = gaps(one)[one.runs.end - one.runs.start >= minimum]
         known = gap[gap >= 0]
         far = (pieces.wave >= 0) & (simd_of[pieces.wave] != simd_of[one.charges.waves[0]])
         row: dict[str, object] = {
@@ -136,9 +136,11 @@ def wave_time(found: Charges, seen: Sequence[View]) -> dict[str, int]:
     return dict(zip(CAUSES, sums.tolist(), strict=False))
 
 
-def places(timeline: Timeline, found: Charges, seen: Sequence[View]) -> pd.DataFrame:
+def places(
+    timeline: Timeline, found: Charges, seen: Sequence[View], minimum: int = MINIMUM
+) -> pd.DataFrame:
     """One row per dispatch and pair of MFMAs (PLACE_COLUMNS), most cycles first; one ``short``
-    a dispatch for what is shorter than MINIMUM.
+    a dispatch for what is shorter than ``minimum``.
 
     ``previous_`` and ``next_``: vaddr -1 and "" at an end of the trace; ``share``: of the idle
     cycles of the dispatch; ``cause``: the one with most of the cycles.
@@ -151,7 +153,7 @@ def places(timeline: Timeline, found: Charges, seen: Sequence[View]) -> pd.DataF
     for one in seen:
         bubbles, runs, pieces = one.charges.bubbles, one.runs, one.pieces
         n = len(runs.start)
-        wide = runs.end - runs.start >= MINIMUM
+        wide = runs.end - runs.start >= minimum
         ends = [np.where(wide, np.where(at >= 0, listing_row[at], -1), -1)
                 for at in (bubbles.before[runs.bubble], bubbles.after[runs.bubble])]  # fmt: skip
         dispatch = np.full(n, one.charges.simd.dispatch)
