@@ -22,14 +22,14 @@ import torch
 from zyfa import simulate
 from zyfa.codegen import Options, all_options
 from zyfa.host.quantize import fp8_quantize
-from zyfa.jobs import HEAD_DIM
 from zyfa.reference import inputs, twin
+from zyfa.shape import D128
 
 LENGTHS = (1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 384, 511, 512, 513, 640,
            767, 768, 769, 1000, 1023, 1024)  # fmt: skip
 SHAPES = ((1, 1, 1), (2, 1, 1), (1, 4, 1), (1, 4, 4), (2, 8, 1), (1, 8, 2))
 """(batch, query heads, key heads)."""
-SCALE = HEAD_DIM**-0.5
+SCALE = D128.d_qk**-0.5
 
 
 def equal(options: Options, length: int, shape: tuple[int, int, int], data: str) -> bool:

@@ -14,9 +14,10 @@ from torch import Tensor
 
 from zyfa.host.hadamard import hadamard_rotate
 from zyfa.host.quantize import fp8_quantize
-from zyfa.jobs import HEAD_DIM
 from zyfa.reference import aiter_like, attention_fp64, inputs, twin
+from zyfa.shape import D128
 
+HEAD_DIM = D128.d_qk
 SCALE = HEAD_DIM**-0.5
 LENGTHS = (1024, 2048, 4096, 8192)
 NAMES = ("gaussian", "sink")

@@ -10,41 +10,54 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-TILE = 256
-"""Query rows of a tile: eight waves of 32."""
-BLOCK = 128
-"""Keys of a block."""
-HEAD_DIM = 128
+from zyfa.shape import D128, Shape
+
 CHIPLETS = 8
 """XCDs of an MI355X; workgroup w runs on XCD w % 8."""
-ITEM_WORDS = 16
-"""A job table item: byte offsets of q, kv, out, lse (64 bits each), tile, blocks, then zeros."""
 COMPUTE_UNITS = 256
+ITEM = np.dtype({
+    "names": ["q", "kv", "out", "lse", "tile", "blocks"],
+    "formats": ["<u8", "<u8", "<u8", "<u8", "<u4", "<u4"],
+    "itemsize": 64,
+})  # fmt: skip
+"""A tile of a job as the kernel loads it (s_load_dwordx16): byte offsets from the bases of q, of k
+and v, of out and lse, the tile, the key blocks it visits. No blocks: no tile."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """batch B, length S (a multiple of 256), query heads H, key heads Hk (a divisor of H)."""
+class Problem:
+    """batch B, length S (a multiple of the tile's rows), query heads H, key heads Hk dividing H."""
 
     batch: int
     length: int
     heads: int
     kv_heads: int
+    shape: Shape = D128
 
     @property
     def tiles(self) -> int:
-        return self.length // TILE
+        return self.length // self.shape.rows
+
+    @property
+    def job_count(self) -> int:
+        return self.batch * self.heads * len(pairs(self.tiles))
 
 
-def blocks(tile: int) -> int:
-    """128-key blocks that a causal tile visits."""
-    return 2 * (tile + 1)
+def padded(length: int, shape: Shape = D128) -> int:
+    """`length` up to a whole number of tiles."""
+    return -(-length // shape.rows) * shape.rows
+
+
+def blocks(tile: int, shape: Shape = D128) -> int:
+    """Key blocks that a causal tile visits."""
+    return shape.rows // shape.keys * (tile + 1)
 
 
 def pairs(tiles: int) -> list[tuple[int, int | None]]:
     """First with last, second with last but one, ...; an odd middle tile stays alone, last."""
-    whole = [(i, tiles - 1 - i) for i in range(tiles // 2)]
+    whole: list[tuple[int, int | None]] = [(i, tiles - 1 - i) for i in range(tiles // 2)]
     return whole + ([(tiles // 2, None)] if tiles % 2 else [])
 
 
@@ -59,39 +72,38 @@ def grid_size(job_count: int, units: int = COMPUTE_UNITS) -> int:
     return max(CHIPLETS, -(-wanted // CHIPLETS) * CHIPLETS)
 
 
-def order(shape: Shape) -> list[tuple[int, int, tuple[int, int | None]]]:
+def order(problem: Problem) -> list[tuple[int, int, tuple[int, int | None]]]:
     """Jobs as (batch, head, tile pair). Heads of one KV group follow each other."""
     return [
         (b, h, pair)
-        for b in range(shape.batch)
-        for h in range(shape.heads)
-        for pair in pairs(shape.tiles)
+        for b in range(problem.batch)
+        for h in range(problem.heads)
+        for pair in pairs(problem.tiles)
     ]
 
 
-def table(shape: Shape) -> np.ndarray:
-    """uint32[jobs, 2, 16] for the kernel. An absent second tile has 0 blocks.
+def table(problem: Problem) -> NDArray[np.void]:
+    """ITEM[jobs, 2] for the kernel. An absent second tile has 0 blocks.
 
-    Offsets are bytes from the bases of contiguous q (B, S, H, 128) FP8, k and v (B, S, Hk, 128)
-    FP8, out (B, S, H, 128) bf16 and lse (B, H, S) f32.
+    Offsets are bytes from the bases of contiguous q (B, S, H, d_qk) FP8, k (B, S, Hk, d_qk) and v
+    (B, S, Hk, d_v) FP8, out (B, S, H, d_v) bf16 and lse (B, H, S) f32.
     """
-    listed = order(shape)
-    items = np.zeros((len(listed), 2, ITEM_WORDS), np.uint32)
-    group = shape.heads // shape.kv_heads
+    shape, heads = problem.shape, problem.heads
+    listed = order(problem)
+    items = np.zeros((len(listed), 2), ITEM)
+    group = heads // problem.kv_heads
     for job, (b, h, pair) in enumerate(listed):
         for half, tile in enumerate(pair):
             if tile is None:
                 continue
-            row = b * shape.length + tile * TILE
-            offsets = np.array(
-                [
-                    (row * shape.heads + h) * HEAD_DIM,
-                    (b * shape.length * shape.kv_heads + h // group) * HEAD_DIM,
-                    (row * shape.heads + h) * HEAD_DIM * 2,
-                    ((b * shape.heads + h) * shape.length + tile * TILE) * 4,
-                ],
-                np.uint64,
+            first = tile * shape.rows
+            row = (b * problem.length + first) * heads + h
+            items[job, half] = (
+                row * shape.d_qk,
+                (b * problem.length * problem.kv_heads + h // group) * shape.d_qk,
+                row * shape.d_v * 2,
+                ((b * heads + h) * problem.length + first) * 4,
+                tile,
+                blocks(tile, shape),
             )
-            items[job, half, :8] = offsets.view(np.uint32)
-            items[job, half, 8:10] = tile, blocks(tile)
     return items

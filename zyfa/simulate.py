@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from zyfa import jobs, toolchain
-from zyfa.codegen import Options, emit, kernargs
-from zyfa.codegen.text import THREADS
+from zyfa.codegen import Options, kernargs, kernel
+from zyfa.shape import D128, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +22,9 @@ class Simulated:
     result: Any
 
 
-def padded(x: np.ndarray) -> np.ndarray:
-    """(B, S up to a multiple of 256, H, 128), zeros appended."""
-    extra = -x.shape[1] % jobs.TILE
+def padded(x: np.ndarray, shape: Shape = D128) -> np.ndarray:
+    """(B, S up to whole tiles, H, D), zeros appended."""
+    extra = jobs.padded(x.shape[1], shape) - x.shape[1]
     return np.ascontiguousarray(np.pad(x, ((0, 0), (0, extra), (0, 0), (0, 0))))
 
 
@@ -46,28 +45,26 @@ def attention(
     """
     from zyfa import sim
 
-    options = options or Options()
+    made = kernel(options)
+    shape = made.options.shape
     length = q.shape[1]
-    qp, kp, vp = (padded(x) for x in (q, k, v))
+    qp, kp, vp = (padded(x, shape) for x in (q, k, v))
     batch, rows, heads, _ = qp.shape
-    table = jobs.table(jobs.Shape(batch, rows, heads, k.shape[2]))
-    grid = grid or jobs.grid_size(len(table))
-    out = np.full(qp.shape, 0xFFFF, np.uint16)
+    problem = jobs.Problem(batch, rows, heads, k.shape[2], shape)
+    grid = grid or jobs.grid_size(problem.job_count)
+    out = np.full((batch, rows, heads, shape.d_v), 0xFFFF, np.uint16)
     lse = np.full((batch, heads, rows), np.nan, np.float32)
     one = [np.array([d], np.float32) for d in descales]
-    values = {
-        "q": qp, "k": kp, "v": vp, "out": out, "lse": lse, "jobs": table,
+    pointers = {
+        "q": qp, "k": kp, "v": vp, "out": out, "lse": lse, "jobs": jobs.table(problem),
         "q_descale": one[0], "k_descale": one[1], "v_descale": one[2],
-        "scale_log2e": np.float32(scale * math.log2(math.e)), "job_count": len(table),
-        "q_stride": heads * jobs.HEAD_DIM, "kv_stride": k.shape[2] * jobs.HEAD_DIM,
-        "out_stride": 2 * heads * jobs.HEAD_DIM, "grid": grid,
     }  # fmt: skip
     result = sim.run(
-        toolchain.build(emit(options)),
-        options.symbol,
-        [values[a.name] for a in kernargs.ARGUMENTS],
+        toolchain.build(made.text),
+        made.symbol,
+        list(kernargs.values(kernargs.Call(problem, scale, grid), pointers).values()),
         grid=grid,
-        block=THREADS,
+        block=shape.threads,
         **simulator,
     )
     return Simulated(out[:, :length], lse[..., :length], result)

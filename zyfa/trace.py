@@ -10,14 +10,14 @@ import numpy as np
 from zyfa import simulate
 from zyfa.arithmetic import fp8_e4m3_encode
 from zyfa.codegen import Options
-from zyfa.jobs import HEAD_DIM
+from zyfa.codegen.rowsums import ROWSUMS
+from zyfa.shape import D128
 
+HEAD_DIM = D128.d_qk
 SCALE = HEAD_DIM**-0.5
 INPUTS = ("sink", "gaussian")
-PRODUCT_CYCLES = 1024
-"""Matrix cycles of QK and PV, 32 queries and 128 keys."""
-ROW_SUM_CYCLES = {"b": 64, "a": 128}
-"""The same of the row sum, by its form."""
+PRODUCT_CYCLES = 64
+"""Matrix cycles of a 32 x 32 x 64 product, FP8."""
 
 
 def codes(name: str, length: int, seed: int = 0) -> list[np.ndarray]:
@@ -75,5 +75,8 @@ def shares(folder: str | Path, options: Options) -> tuple[list[float], list[floa
     if set(rows.window) != {"steady"}:
         return None
     busy = [float(x) for x in rows.matrix_occupancy]
-    part = PRODUCT_CYCLES / (PRODUCT_CYCLES + ROW_SUM_CYCLES[options.rowsum])
+    shape = options.shape
+    products = shape.key_tiles * shape.qk_steps + shape.value_tiles * shape.pv_steps
+    useful = PRODUCT_CYCLES * products
+    part = useful / (useful + ROWSUMS[options.rowsum].cycles)
     return busy, [part * x for x in busy]

@@ -38,31 +38,44 @@ def test_grid_is_a_multiple_of_eight_that_is_enough(count, units):
 
 @pytest.mark.parametrize("kv_heads", [1, 2, 8])
 def test_heads_of_a_group_are_neighbours(kv_heads):
-    shape = jobs.Shape(2, 1024, 8, kv_heads)
-    groups = [(b, h // (8 // kv_heads)) for b, h, _ in jobs.order(shape)]
+    problem = jobs.Problem(2, 1024, 8, kv_heads)
+    groups = [(b, h // (8 // kv_heads)) for b, h, _ in jobs.order(problem)]
     changes = sum(a != b for a, b in pairwise(groups))
     assert changes == 2 * kv_heads - 1
 
 
+def test_an_item_is_one_scalar_load():
+    assert jobs.ITEM.itemsize == 64
+    assert [jobs.ITEM.fields[name][1] for name in jobs.ITEM.names] == [0, 8, 16, 24, 32, 36]
+
+
 def test_table_addresses_every_output_row_once():
-    shape = jobs.Shape(2, 1280, 4, 2)
-    items = jobs.table(shape).reshape(-1, jobs.ITEM_WORDS)
-    items = items[items[:, 9] > 0]
-    offsets = np.ascontiguousarray(items[:, :8]).view(np.uint64)
+    items = jobs.table(jobs.Problem(2, 1280, 4, 2)).reshape(-1)
+    items = items[items["blocks"] > 0]
     assert len(items) == 2 * 4 * 5
-    lse = np.sort(offsets[:, 3])
-    assert np.array_equal(lse, np.arange(2 * 4 * 5) * 1024)
-    assert np.array_equal(offsets[:, 2], 2 * offsets[:, 0])
-    assert np.array_equal(items[:, 9], 2 * (items[:, 8] + 1))
+    assert np.array_equal(np.sort(items["lse"]), np.arange(2 * 4 * 5) * 1024)
+    assert np.array_equal(items["out"], 2 * items["q"])
+    assert np.array_equal(items["blocks"], 2 * (items["tile"] + 1))
+
+
+def test_jobs_are_as_many_as_the_table_has():
+    for length in (256, 512, 1280):
+        problem = jobs.Problem(2, length, 4, 2)
+        assert problem.job_count == len(jobs.table(problem)) == len(jobs.order(problem))
+
+
+@given(st.integers(1, 5000))
+def test_padding_fills_the_last_tile(length):
+    assert length <= jobs.padded(length) < length + 256
+    assert jobs.padded(length) % 256 == 0
 
 
 def test_kv_offset_follows_the_group_and_the_batch():
-    items = jobs.table(jobs.Shape(2, 256, 4, 2))
-    kv = items[:, 0, 2]
+    items = jobs.table(jobs.Problem(2, 256, 4, 2))
+    kv = items["kv"][:, 0]
     assert kv.tolist() == [0, 0, 128, 128, 65536, 65536, 65664, 65664]
 
 
 def test_offsets_beyond_4_gib_do_not_wrap():
-    items = jobs.table(jobs.Shape(1, 256 * 1024, 64, 64))
-    offsets = np.ascontiguousarray(items[..., :8]).view(np.uint64)
-    assert offsets[..., 2].max() == 2 * (256 * 1024 - 256) * 64 * 128 + 63 * 256
+    items = jobs.table(jobs.Problem(1, 256 * 1024, 64, 64))
+    assert items["out"].max() == 2 * (256 * 1024 - 256) * 64 * 128 + 63 * 256

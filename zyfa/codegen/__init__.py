@@ -1,6 +1,6 @@
 """Generator of gfx950 attention kernels: options in, assembly text out. Needs no torch."""
 
-from zyfa.codegen.kernel import emit, program
+from zyfa.codegen.kernel import Kernel, emit, kernel
 from zyfa.codegen.options import Options, all_options
 
-__all__ = ["Options", "all_options", "emit", "program"]
+__all__ = ["Kernel", "Options", "all_options", "emit", "kernel"]

@@ -4,13 +4,16 @@ Table: LLVM 22's GCNHazardRecognizer for gfx950 (shader results are not tracked 
 Slots are instruction slots between producer and consumer, each instruction 1, s_nop N = N + 1.
 The pass walks the control flow graph, keeping for every register the youngest age of each kind of
 producer over all paths, and puts s_nop in front of a consumer that would come too early.
+
+This table and that of `zyfa.sim.rules.waitstates` are two on purpose, written apart from one
+another: the simulator and `zyfa lint` check what this pass inserts, which a shared table could not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from zyfa.codegen.instruction import Instruction, Label, Line, nop
+from zyfa.codegen.instruction import Instruction, Label, Line, nop, units
 
 TRANSCENDENTAL = ("v_exp_f32", "v_log_f32", "v_rcp_f32", "v_rsq_f32", "v_sqrt_f32")
 PASSES = {"32x32x64": 16, "16x16x128": 8}
@@ -48,10 +51,8 @@ def _kinds(instruction: Instruction) -> Iterator[Key]:
         identity = f"{name} {instruction.operands[0]}"
         for unit in instruction.writes:
             yield unit, f"mfma{passes(instruction)} {identity}"
-        source_c = instruction.operands[3]
-        if not isinstance(source_c, int):
-            for unit in source_c.units():
-                yield unit, f"srcc{passes(instruction)}"
+        for unit in units(instruction.operands[3:4]):
+            yield unit, f"srcc{passes(instruction)}"
     elif instruction.is_vector:
         high = "op_sel" in instruction.modifiers and name.startswith(("v_ashr_pk", "v_cvt_pk_fp8"))
         for unit in instruction.writes:
@@ -69,42 +70,48 @@ def _needed(instruction: Instruction, unit: str, kind: str, reads: bool) -> int:
     name = instruction.mnemonic
     family, _, identity = kind.partition(" ")
     if family.startswith("mfma"):
-        producer = int(family[4:])
-        if instruction.is_mfma:
-            d, c = instruction.operands[0], instruction.operands[3]
-            in_ab = any(unit in r.units() for r in instruction.operands[1:3])
-            if in_ab:
-                return MFMA_TO_ANY[producer]
-            if identity == f"{name} {d}" and (c == d or isinstance(c, int)):
-                # Same registers and opcode: the accumulate chain is interlocked, and a restart
-                # from an inline constant overwrites in issue order.
-                return 0
-            return MFMA_TO_C[producer]
-        return MFMA_TO_ANY[producer]
+        return _after_mfma(instruction, unit, int(family[4:]), identity)
     if family.startswith("srcc"):
         return MFMA_C_OVERWRITE[int(family[4:])] if instruction.is_vector and not reads else 0
-    if family == "salu":
-        uses = "lds" in instruction.modifiers or name == "s_ttracedata"
-        return SALU_M0_TO_USER if uses and reads else 0
     if not reads:
         return 0
+    if family == "salu":
+        return SALU_M0_TO_USER if "lds" in instruction.modifiers or name == "s_ttracedata" else 0
     if family == "valu":
-        scalar_unit = not unit.startswith("v") or unit == "vcc"
-        if scalar_unit:
-            if instruction.is_vector or instruction.is_mfma:
-                return VALU_SGPR_TO_VALU
-            return VALU_SGPR_TO_VMEM if name.startswith("buffer_") else 0
-        if instruction.is_mfma:
-            return VALU_TO_MFMA
-        if name.startswith("v_permlane"):
-            return VALU_TO_SWAP
-        return VALU_TO_READFIRSTLANE if name.startswith("v_readfirstlane") else 0
+        if not unit.startswith("v") or unit == "vcc":
+            return _after_scalar_of_valu(instruction)
+        return _after_valu(instruction)
     if family == "trans" and instruction.is_vector:
         plain = name.removesuffix("_e64") not in TRANSCENDENTAL
         return TRANS_TO_VALU if plain else 0
     if family == "high" and instruction.is_vector and not _fills_other_half(instruction, unit):
         return HIGH_HALF_TO_VALU
     return 0
+
+
+def _after_mfma(instruction: Instruction, unit: str, producer: int, identity: str) -> int:
+    if not instruction.is_mfma or unit in units(instruction.operands[1:3]):
+        return MFMA_TO_ANY[producer]
+    d, c = instruction.operands[0], instruction.operands[3]
+    if identity == f"{instruction.mnemonic} {d}" and (c == d or isinstance(c, int)):
+        # Same registers and opcode: the accumulate chain is interlocked, and a restart from an
+        # inline constant overwrites in issue order.
+        return 0
+    return MFMA_TO_C[producer]
+
+
+def _after_valu(instruction: Instruction) -> int:
+    if instruction.is_mfma:
+        return VALU_TO_MFMA
+    if instruction.mnemonic.startswith("v_permlane"):
+        return VALU_TO_SWAP
+    return VALU_TO_READFIRSTLANE if instruction.mnemonic.startswith("v_readfirstlane") else 0
+
+
+def _after_scalar_of_valu(instruction: Instruction) -> int:
+    if instruction.is_vector or instruction.is_mfma:
+        return VALU_SGPR_TO_VALU
+    return VALU_SGPR_TO_VMEM if instruction.mnemonic.startswith("buffer_") else 0
 
 
 def _fills_other_half(instruction: Instruction, unit: str) -> bool:

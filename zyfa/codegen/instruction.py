@@ -57,7 +57,11 @@ class Instruction:
     @property
     def slots(self) -> int:
         """Wait states by LLVM's counting: 1, or N + 1 for s_nop N."""
-        return int(self.operands[0]) + 1 if self.mnemonic == "s_nop" else 1
+        if self.mnemonic != "s_nop":
+            return 1
+        count = self.operands[0]
+        assert isinstance(count, int)
+        return count + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +153,6 @@ def nop(count: int) -> list[Instruction]:
 def wait(vmcnt: int | None = None, lgkmcnt: int | None = None) -> Instruction:
     parts = [f"{k}({v})" for k, v in (("vmcnt", vmcnt), ("lgkmcnt", lgkmcnt)) if v is not None]
     return control("s_waitcnt", " ".join(parts))
-
-
-def mfma(mnemonic: str, d: Reg, a: Reg, b: Reg, c: Reg | int, *scales: Reg, mods: str = "") -> Line:
-    return op(mnemonic, d, a, b, c, *scales, mods=mods)
 
 
 def compare(mnemonic: str, mask: Reg | str, a: Operand, b: Operand) -> Instruction:

@@ -6,6 +6,8 @@ LDS addresses of direct loads: emit a marker only where no load waits for its M0
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from zyfa.codegen.instruction import Instruction, Line, control, scalar
 from zyfa.codegen.registers import M0
 
@@ -27,13 +29,22 @@ def emit(value: int) -> list[Instruction]:
     ]
 
 
-def enter(name: str, enabled: bool) -> list[Line]:
-    return list(emit(scope_id(name) << 2 | ENTER)) if enabled else []
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """Brackets of scopes, or nothing where the variant has no markers."""
 
+    enabled: bool
 
-def leave(enabled: bool) -> list[Line]:
-    """Leave the innermost scope."""
-    return list(emit(EXIT)) if enabled else []
+    def enter(self, name: str) -> list[Line]:
+        return list(emit(scope_id(name) << 2 | ENTER)) if self.enabled else []
+
+    def leave(self) -> list[Line]:
+        """Leave the innermost scope."""
+        return list(emit(EXIT)) if self.enabled else []
+
+    def around(self, name: str, lines: list[Line]) -> list[Line]:
+        """`lines` in a scope of their own."""
+        return [*self.enter(name), *lines, *self.leave()]
 
 
 def funcmap(kernel: str) -> str:

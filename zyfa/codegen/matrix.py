@@ -7,12 +7,11 @@ two shows the LDS latency, one of four gains nothing).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from zyfa.codegen.instruction import Line, wait
 from zyfa.codegen.machine import RING, Machine
-from zyfa.codegen.registers import Reg
+from zyfa.codegen.steps import Ready, Steps, readers
 
 CATCH_UP = 2
 """Operands read after a matrix instruction until the ring is full; one after the first, so that the
@@ -21,46 +20,36 @@ LGKM_MOST = 15
 """Largest count that s_waitcnt lgkmcnt holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One matrix instruction; `reads` fills its ring operand, None if it needs none."""
-
-    reads: Callable[[Reg], list[Line]] | None
-    product: Callable[[Reg | None], Line]
-
-
-def prefetch(k: Machine, steps: list[Step], count: int = RING) -> list[list[Line]]:
+def prefetch(k: Machine, steps: Steps, count: int = RING) -> list[list[Line]]:
     """Reads of the first `count` operands, a list an operand; the caller waits for them."""
-    readers = [step for step in steps if step.reads]
-    return [step.reads(k.ring[i]) for i, step in enumerate(readers[:count])]
+    return [step.reads(k.ring[i]) for i, step in enumerate(readers(steps)[:count])]
 
 
 def stream(
-    k: Machine, steps: list[Step], riders: list[list[Line]] | None = None, ready: int = RING
+    k: Machine, steps: Steps, riders: Sequence[list[Line]] = (), ready: int = RING
 ) -> list[Line]:
     """All steps in order; the first `ready` operands must have been read and waited for.
 
     The rest of the ring is caught up (CATCH_UP). `riders`: instruction groups put after
     successive matrix instructions (direct loads, scalars).
     """
-    readers = [step for step in steps if step.reads]
-    pending = list(riders or [])
+    to_read = readers(steps)
+    pending = list(riders)
     lines: list[Line] = []
     under_way: dict[int, int] = {}
     index, following = 0, ready
     for step in steps:
-        slot = None
-        if step.reads:
-            slot = k.ring[index % RING]
+        if isinstance(step, Ready):
+            lines.append(step.product)
+        else:
             if under_way.pop(index, 0):
                 lines.append(wait(lgkmcnt=min(LGKM_MOST, sum(under_way.values()))))
+            lines.append(step.product(k.ring[index % RING]))
             index += 1
-        lines.append(step.product(slot))
-        if step.reads:
             most = CATCH_UP if index > 1 else 1
-            last = min(following + most, index + RING, len(readers))
+            last = min(following + most, index + RING, len(to_read))
             for ahead in range(following, last):
-                reads = readers[ahead].reads(k.ring[ahead % RING])
+                reads = to_read[ahead].reads(k.ring[ahead % RING])
                 under_way[ahead] = len(reads)
                 lines += reads
             following = max(following, last)
@@ -69,11 +58,3 @@ def stream(
     for rider in pending:
         lines += rider
     return lines
-
-
-def interleave(first: list[Step], second: list[Step]) -> list[Step]:
-    """One step of each in turn: spreads the LDS traffic of V's transpose reads."""
-    out: list[Step] = []
-    for i in range(max(len(first), len(second))):
-        out += first[i : i + 1] + second[i : i + 1]
-    return out

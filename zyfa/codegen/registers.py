@@ -42,6 +42,10 @@ class Reg:
             raise IndexError(f"{self} has no register {key}")
         return Reg(self.file, self.index + key)
 
+    def each(self) -> list[Reg]:
+        """Its registers one by one."""
+        return [self[i] for i in range(self.count)]
+
     def units(self) -> tuple[str, ...]:
         """The single registers' names, the unit in which hazards are tracked."""
         return tuple(f"{self.file}{self.index + i}" for i in range(self.count))

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from zyfa.codegen import kernargs, markers
 from zyfa.codegen.instruction import Line
 from zyfa.codegen.options import Options
+from zyfa.shape import SIDE
 
-THREADS = 512
-"""Eight waves: 256 query rows, two waves a SIMD."""
 DENORMALS_ON = 3
 """float_denorm_mode: lean_ashr computes in float32's denormal range."""
 
 
-def render(options: Options, lines: list[Line], vgprs: int, sgprs: int, lds_bytes: int) -> str:
-    name = options.symbol
+def render(
+    options: Options, lines: Sequence[Line], registers: tuple[int, int], lds_bytes: int
+) -> str:
+    """`registers`: vector and scalar registers that a wave takes."""
+    name, shape = options.symbol, options.shape
+    vgprs, sgprs = registers
     code = "\n".join(str(line) for line in lines)
     accumulators = -(-vgprs // 4) * 4
-    chosen = ", ".join(
-        f"{field}={getattr(options, field)}"
-        for field in ("softmax", "schedule", "fma", "rowsum", "markers", "setprio")
-    )
-    names = markers.funcmap(name) if options.markers == "on" else ""
-    return f"""; zyfa FP8 causal attention forward, head dimension 128, gfx950
+    chosen = ", ".join(f"{field}={value}" for field, value in options.chosen.items())
+    names = markers.funcmap(name) if options.on("markers") else ""
+    block = f"block: {shape.keys} keys"
+    dimension = f"{shape.d_qk}" if shape.d_qk == shape.d_v else f"{shape.d_qk}, {shape.d_v}"
+    return f"""; zyfa FP8 causal attention forward, head dimension {dimension}, gfx950
 ; {chosen}
-; Workgroup: 8 waves x 32 query rows; block: 128 keys. Generated: do not edit.
+; Workgroup: {shape.waves} waves x {SIDE} query rows; {block}. Generated: do not edit.
   .amdgcn_target "amdgcn-amd-amdhsa--gfx950"
   .text
   .globl {name}
@@ -64,7 +68,7 @@ amdhsa.kernels:
     .sgpr_count: {sgprs}
     .vgpr_count: {vgprs}
     .agpr_count: 0
-    .max_flat_workgroup_size: {THREADS}
+    .max_flat_workgroup_size: {shape.threads}
     .args:
 {kernargs.metadata()}
 ...

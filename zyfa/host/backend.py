@@ -40,6 +40,6 @@ def forward(
     """
     q, k, v = (x.view(torch.float8_e4m3fn) for x in (q, k, v))
     if is_gfx950(q.device):
-        return launch.attention(q, k, v, descales, scale, KERNEL)
+        return launch.attention((q, k, v), descales, scale, KERNEL)
     _say_once()
     return twin(q, k, v, scale, descales, KERNEL.softmax, KERNEL.rowsum)

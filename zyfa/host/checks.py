@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from zyfa.errors import UnsupportedError
-from zyfa.jobs import HEAD_DIM
+from zyfa.shape import D128
 
 FP8 = torch.float8_e4m3fn
+HEAD_DIM = D128.d_qk
 
 
 def options(

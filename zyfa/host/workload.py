@@ -12,26 +12,20 @@ import torch
 from zyfa import jobs, trace
 from zyfa.chip import ARCH, LAUNCHES
 from zyfa.codegen import Options
-from zyfa.host import backend, launch, runtime
+from zyfa.host import backend, launch
 
 
 def heads_to_fill(units: int, length: int) -> int:
     """Heads of `length` tokens whose jobs are at least one for each of `units` CUs."""
-    tiles = -(-length // jobs.TILE)
-    return -(-units // len(jobs.pairs(tiles)))
+    head = jobs.Problem(1, jobs.padded(length), 1, 1)
+    return -(-units // head.job_count)
 
 
 def run(
-    options: Options,
-    length: int,
-    data: str,
-    device: torch.device,
-    units: int,
-    library: runtime.Library | None = None,
-    stream: int | None = None,
+    options: Options, length: int, data: str, device: torch.device, target: launch.Target
 ) -> None:
-    """Enqueue LAUNCHES launches on `device` with `units` CUs; library and stream as in `launch`."""
-    heads = heads_to_fill(units, length)
+    """Enqueue LAUNCHES launches on `device`."""
+    heads = heads_to_fill(target.units, length)
     q, k, v = (
         torch.from_numpy(x).to(device).expand(-1, -1, heads, -1).contiguous()
         for x in trace.codes(data, length)
@@ -39,9 +33,7 @@ def run(
     q, k, v = (x.view(torch.float8_e4m3fn) for x in (q, k, v))
     one = torch.ones(1, device=device)
     for _ in range(LAUNCHES):
-        launch.attention(
-            q, k, v, (one, one, one), trace.SCALE, options, library, stream, units
-        )  # fmt: skip
+        launch.attention((q, k, v), (one, one, one), trace.SCALE, options, target)
 
 
 @click.command()
@@ -53,8 +45,7 @@ def command(variant: str, seqlen: int, data: str) -> None:
     device = torch.device("cuda", 0)
     if not torch.cuda.is_available() or not backend.is_gfx950(device):
         raise click.ClickException(f"torch (for ROCm) sees no {ARCH} as its first device")
-    units = torch.cuda.get_device_properties(device).multi_processor_count
-    run(Options.parse(variant), seqlen, data, device, units)
+    run(Options.parse(variant), seqlen, data, device, launch.Target.of(device))
     torch.cuda.synchronize(device)
 
 

@@ -12,8 +12,8 @@ import math
 import torch
 from torch import Tensor
 
-from zyfa.jobs import BLOCK
 from zyfa.reference import ops
+from zyfa.shape import D128
 
 
 def aiter_like(
@@ -31,9 +31,9 @@ def aiter_like(
     total = torch.zeros(rows, device=q.device)
     m = torch.full(rows, -math.inf, device=q.device)
     index = torch.arange(length, device=q.device)
-    for first in range(0, length, BLOCK):
+    for first in range(0, length, D128.keys):
         live = slice(first, length)
-        keys = slice(first, min(first + BLOCK, length))
+        keys = slice(first, min(first + D128.keys, length))
         s = (qd[:, :, :, live] @ kd[:, :, None, keys].transpose(-1, -2)).float()
         s = s.masked_fill(index[keys] > index[live, None], -math.inf) * log2_scale
         old = m[:, :, :, live]

@@ -11,16 +11,17 @@ import math
 import torch
 from torch import Tensor
 
-from zyfa.codegen.phases import setup
-from zyfa.jobs import BLOCK, TILE
+from zyfa import jobs
+from zyfa.codegen import numbers
+from zyfa.codegen.rowsums import ROWSUMS, Accumulated
+from zyfa.codegen.softmaxes import SOFTMAXES
 from zyfa.reference import ops
+from zyfa.shape import D128, QK_DEPTH, SIDE
 
-LOWEST_EXCESS = -119.0
-LAZY_THRESHOLD = 0.125
-LN2 = torch.tensor(0x3F317218, dtype=torch.int32).view(torch.float32)
-PARTS = (
-    torch.cat([torch.arange(0, 32), torch.arange(64, 96)]),
-    torch.cat([torch.arange(32, 64), torch.arange(96, 128)]),
+HALF = D128.keys // 2
+PARTS = tuple(
+    torch.cat([torch.arange(SIDE * tile, SIDE * (tile + 1)) for tile in (part, part + 2)])
+    for part in range(D128.pv_steps)
 )
 """Keys of the two PV operands: 32 of either 64-key half."""
 
@@ -41,63 +42,64 @@ def twin(
     """
     batch, length, heads, dim = q.shape
     device = q.device
-    padded = -(-length // TILE) * TILE
+    padded = jobs.padded(length)
     qd, kd, vd = (_heads_first(x, padded) for x in (q, k, v))
-    group = heads // kd.shape[1]
-    qd = qd.reshape(batch, kd.shape[1], group, padded, dim)
+    qd = qd.reshape(batch, kd.shape[1], heads // kd.shape[1], padded, dim)
 
+    chosen, accumulates = SOFTMAXES[softmax], isinstance(ROWSUMS[rowsum], Accumulated)
     log2_scale = _log2_scale(scale, descales, device)
-    coefficient = log2_scale * 2.0 ** setup.element_exponent(softmax)
-    qk_scale = 2.0**setup.QK_EXPONENT if softmax == "lean_ashr" else 1.0
-    if softmax == "lean_ashr":
-        log2_scale = log2_scale * 2.0**-setup.QK_EXPONENT
-    slope, origin = (ops.from_bits(x, device) for x in setup.bias_constants(softmax))
+    coefficient = log2_scale * 2.0**chosen.element_exponent
+    qk_scale = 2.0**chosen.qk_exponent
+    log2_scale = log2_scale * 2.0**-chosen.qk_exponent
+    slope, origin = (ops.from_bits(x, device) for x in (chosen.slope, chosen.origin))
 
     rows = qd.shape[:4]
     o = torch.zeros(*rows, dim, device=device)
-    row_sum = torch.zeros(*rows, 1 if rowsum == "a" else 2, device=device)
-    m = ops.from_bits(setup.LOWEST, device).expand(rows).clone()
-    for block in range(padded // BLOCK):
-        live = slice(block // 2 * TILE, padded)  # tiles above do not visit this block
-        keys = slice(block * BLOCK, (block + 1) * BLOCK)
+    row_sum = torch.zeros(*rows, 1 if accumulates else 2, device=device)
+    m = ops.from_bits(numbers.LOWEST, device).expand(rows).clone()
+    for first in range(0, padded, D128.keys):
+        live = slice(first // D128.rows * D128.rows, padded)  # tiles above do not visit it
+        keys = slice(first, first + D128.keys)
         s = _scores(qd[:, :, :, live], kd[:, :, None, keys], qk_scale)
-        s = _mask(s, live.start, keys.start)
-        peak = s.unflatten(-1, (2, 64)).amax(-1) * log2_scale
+        s = _halves(_mask(s, live.start, keys.start))
+        peak = s.amax(-1) * log2_scale
 
         old = m[:, :, :, live]
         row = peak.amax(-1)
-        new = torch.where(row - old > LAZY_THRESHOLD, row, old)
+        new = torch.where(row - old > numbers.LAZY_THRESHOLD, row, old)
         alpha = ops.exp2(old - new)[..., None]
         m[:, :, :, live] = new
 
-        excess = torch.ceil((peak - new[..., None]).clamp_min(LOWEST_EXCESS))
+        excess = torch.ceil((peak - new[..., None]).clamp_min(numbers.LOWEST_EXCESS))
         addend = ops.fma(excess + new[..., None], slope, origin)
-        exponent = excess + 119.0
-        x = ops.fma(s.unflatten(-1, (2, 64)), coefficient, addend[..., None]).flatten(-2)
-        p = ops.decode(_codes(x, softmax))
-        weight = torch.where(exponent > 0, torch.exp2(exponent - 127.0), 0.0)
-        unscaled = torch.exp2(exponent.double() - 127.0)
-        weighted = (p.unflatten(-1, (2, 64)) * unscaled[..., None]).flatten(-2)
+        exponent = excess - numbers.LOWEST_EXCESS
+        x = ops.fma(s, coefficient, addend[..., None]).flatten(-2)
+        p = _halves(ops.decode(chosen.codes(ops, x)))
+        weighted = (p * torch.exp2(exponent.double() - 127.0)[..., None]).flatten(-2)
 
-        values = vd[:, :, None, keys]
         acc = o[:, :, :, live] * alpha
         sums = row_sum[:, :, :, live] * alpha
         for part in PARTS:
             index = part.to(device)
-            acc = ops.accumulate(acc, weighted[..., index] @ values[..., index, :])
-            if rowsum == "a":
+            acc = ops.accumulate(acc, weighted[..., index] @ vd[:, :, None, keys][..., index, :])
+            if accumulates:
                 sums = ops.accumulate(sums, weighted[..., index].sum(-1, keepdim=True))
-        if rowsum == "b":
-            total = p.unflatten(-1, (2, 64)).sum(-1).float()
-            sums = ops.fma(total, weight, sums)
+        if not accumulates:
+            weight = torch.where(exponent > 0, torch.exp2(exponent - 127.0), 0.0)
+            sums = ops.fma(p.sum(-1).float(), weight, sums)
         o[:, :, :, live], row_sum[:, :, :, live] = acc, sums
 
-    total = row_sum[..., 0] if rowsum == "a" else row_sum[..., 0] + row_sum[..., 1]
+    total = row_sum[..., 0] if accumulates else row_sum[..., 0] + row_sum[..., 1]
     inverse = ops.rcp(total) * descales[2].to(device).float().reshape(())
     out = (o * inverse[..., None]).to(torch.bfloat16)
-    lse = (m + ops.log2(total)) * LN2.to(device)
+    lse = (m + ops.log2(total)) * ops.from_bits(numbers.LN2, device)
     out = out.reshape(batch, heads, padded, dim)[:, :, :length].transpose(1, 2)
     return out.contiguous(), lse.reshape(batch, heads, padded)[:, :, :length].contiguous()
+
+
+def _halves(x: Tensor) -> Tensor:
+    """[..., 128] by the 64-key halves of a block, [..., 2, 64]."""
+    return x.unflatten(-1, (2, HALF))
 
 
 def _heads_first(x: Tensor, padded: int) -> Tensor:
@@ -113,10 +115,13 @@ def _log2_scale(scale: float, descales: tuple[Tensor, ...], device: torch.device
 
 
 def _scores(q: Tensor, k: Tensor, scale: float) -> Tensor:
-    """S in two steps of 64 dimensions, float32 [..., rows, 128]."""
+    """S in steps of 64 dimensions, float32 [..., rows, keys]."""
     kt = k.transpose(-1, -2)
-    first = (q[..., :64] @ kt[..., :64, :] * scale).float()
-    return ops.accumulate(first, q[..., 64:] @ kt[..., 64:, :] * scale)
+    s = torch.zeros((), device=q.device)
+    for first in range(0, q.shape[-1], QK_DEPTH):
+        step = slice(first, first + QK_DEPTH)
+        s = ops.accumulate(s, q[..., step] @ kt[..., step, :] * scale)
+    return s
 
 
 def _mask(s: Tensor, first_row: int, first_key: int) -> Tensor:
@@ -124,11 +129,3 @@ def _mask(s: Tensor, first_row: int, first_key: int) -> Tensor:
     rows = torch.arange(first_row, first_row + s.shape[-2], device=s.device)
     keys = torch.arange(first_key, first_key + s.shape[-1], device=s.device)
     return s.masked_fill(keys > rows[:, None], -math.inf)
-
-
-def _codes(x: Tensor, softmax: str) -> Tensor:
-    if softmax == "exact":
-        return ops.e4m3(ops.exp2(x))
-    if softmax == "lean_u8":
-        return ops.nearest_codes(x)
-    return ops.shifted_codes(x, setup.ASHR_FRACTION)

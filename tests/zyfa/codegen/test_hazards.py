@@ -3,7 +3,7 @@
 import pytest
 
 from zyfa.codegen.hazards import legalise
-from zyfa.codegen.instruction import Label, control, lds_load, merge, mfma, nop, op, scalar, swap
+from zyfa.codegen.instruction import Label, control, lds_load, merge, nop, op, scalar, swap
 from zyfa.codegen.registers import M0, VCC, Reg
 
 
@@ -18,26 +18,26 @@ def s(i, n=1):
 BIG = "v_mfma_f32_32x32x64_f8f6f4"
 SCALED = "v_mfma_scale_f32_32x32x64_f8f6f4"
 SMALL = "v_mfma_f32_16x16x128_f8f6f4"
-BIG_MFMA = mfma(BIG, v(0, 16), v(32, 8), v(40, 8), 0)
-SMALL_MFMA = mfma(SMALL, v(0, 4), v(32, 8), v(40, 8), 0)
+BIG_MFMA = op(BIG, v(0, 16), v(32, 8), v(40, 8), 0)
+SMALL_MFMA = op(SMALL, v(0, 4), v(32, 8), v(40, 8), 0)
 HIGH = merge("v_ashr_pk_u8_i32", v(1), v(2), v(3), 17, mods="op_sel:[0,0,0,1]")
 
 ROWS = {
     "16 passes, read": (BIG_MFMA, op("v_mov_b32", v(60), v(5)), 20),
     "16 passes, overwrite": (BIG_MFMA, op("v_mov_b32", v(5), 0), 20),
-    "16 passes, A": (BIG_MFMA, mfma(BIG, v(64, 16), v(0, 8), v(40, 8), 0), 20),
-    "16 passes, same C": (BIG_MFMA, mfma(BIG, v(0, 16), v(32, 8), v(40, 8), v(0, 16)), 0),
+    "16 passes, A": (BIG_MFMA, op(BIG, v(64, 16), v(0, 8), v(40, 8), 0), 20),
+    "16 passes, same C": (BIG_MFMA, op(BIG, v(0, 16), v(32, 8), v(40, 8), v(0, 16)), 0),
     "same C, other opcode": (
         BIG_MFMA,
-        mfma(SCALED, v(0, 16), v(32, 8), v(40, 8), v(0, 16), v(60), v(61)),
+        op(SCALED, v(0, 16), v(32, 8), v(40, 8), v(0, 16), v(60), v(61)),
         18,
     ),
-    "16 passes, other C": (BIG_MFMA, mfma(BIG, v(64, 16), v(32, 8), v(40, 8), v(0, 16)), 18),
+    "16 passes, other C": (BIG_MFMA, op(BIG, v(64, 16), v(32, 8), v(40, 8), v(0, 16)), 18),
     "16 passes, LDS overwrite": (BIG_MFMA, op("ds_read_b64", v(4, 2), v(60)), 20),
     "8 passes, read": (SMALL_MFMA, op("v_mov_b32", v(60), v(3)), 12),
-    "8 passes, other C": (SMALL_MFMA, mfma(SMALL, v(8, 4), v(32, 8), v(40, 8), v(0, 4)), 10),
+    "8 passes, other C": (SMALL_MFMA, op(SMALL, v(8, 4), v(32, 8), v(40, 8), v(0, 4)), 10),
     "C overwritten": (
-        mfma(BIG, v(0, 16), v(32, 8), v(40, 8), v(64, 16)),
+        op(BIG, v(0, 16), v(32, 8), v(40, 8), v(64, 16)),
         op("v_mov_b32", v(64), 0),
         15,
     ),
@@ -45,7 +45,7 @@ ROWS = {
     "vector to matrix": (op("v_mov_b32", v(33), 0), BIG_MFMA, 2),
     "vector to scale": (
         op("v_mov_b32", v(60), 0),
-        mfma(SCALED, v(0, 16), v(32, 8), v(40, 8), v(0, 16), v(60), v(61)),
+        op(SCALED, v(0, 16), v(32, 8), v(40, 8), v(0, 16), v(60), v(61)),
         2,
     ),
     "vector to swap": (op("v_mov_b32", v(1), 0), swap(v(1), v(2)), 2),

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from zyfa import toolchain
-from zyfa.codegen import Options, all_options, emit, program
+from zyfa.codegen import Options, all_options, emit, kernel
 from zyfa.codegen.hazards import legalise
 from zyfa.codegen.instruction import Comment, Instruction, Label
 from zyfa.codegen.options import CHOICES
@@ -19,7 +19,7 @@ QUICK = [o for o in all_options() if o.markers == "off" and o.setprio == "off"]
 
 def loop_body(options):
     """Instructions of the unmasked block loop."""
-    lines = program(options)
+    lines = list(kernel(options).lines)
     first = next(i for i, x in enumerate(lines) if isinstance(x, Label) and "block" in x.name)
     last = next(i for i, x in enumerate(lines) if lines[first].name in str(x) and i > first)
     return [x for x in lines[first:last] if isinstance(x, Instruction)]
@@ -86,7 +86,7 @@ def test_no_padding_in_the_element_work():
 
 @pytest.mark.parametrize("options", QUICK, ids=lambda o: o.name)
 def test_a_rescale_multiplies_outputs_last_and_joins_before_the_barrier(options):
-    lines = program(options)
+    lines = list(kernel(options).lines)
     paths = [i for i, x in enumerate(lines) if isinstance(x, Label) and "rescale" in x.name]
     assert len(paths) == 3  # the loop and the two diagonal blocks
     for first in paths:
@@ -119,14 +119,14 @@ def test_operands_are_read_three_matrix_instructions_ahead():
 
 @pytest.mark.parametrize("options", QUICK, ids=lambda o: o.name)
 def test_hazards_are_resolved_and_nothing_spills(options):
-    lines = program(options)
+    lines = list(kernel(options).lines)
     assert legalise(lines) == lines
     assert not any(x.mnemonic.startswith("scratch") for x in lines if isinstance(x, Instruction))
 
 
 def test_text_is_deterministic_and_commented():
     assert emit(Options()) == emit(Options())
-    assert sum(isinstance(x, Comment) for x in program(Options())) >= 6
+    assert sum(isinstance(x, Comment) for x in kernel(Options()).lines) >= 6
 
 
 @pytest.mark.parametrize("name", ["exact-gap-packed-rowsum_a", "lean_u8", "markers-setprio"])

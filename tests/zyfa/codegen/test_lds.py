@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 
 from zyfa.codegen import lds
+from zyfa.shape import D128, Shape
 
 
 def image():
     """Block in LDS as the direct loads leave it: (row, global chunk) of each 16-byte place."""
-    place = np.zeros((lds.KEYS, 8, 2), int)
-    for group in range(lds.KEYS // 8):
+    place = np.zeros((D128.keys, 8, 2), int)
+    for group in range(D128.keys // 8):
         chunk = lds.load_chunk(lds.LANES, group)
         for lane in range(64):
             place[8 * group + lane // 8, lane % 8] = 8 * group + lane // 8, chunk[lane]
@@ -16,7 +17,7 @@ def image():
 
 def test_loads_and_reads_agree_on_the_swizzle():
     place = image()
-    rows, chunks = np.divmod(np.arange(lds.KEYS * 8), 8)
+    rows, chunks = np.divmod(np.arange(D128.keys * 8), 8)
     where = lds.swizzled(rows, chunks) // 16
     assert np.array_equal(place[where], np.stack([rows, chunks], -1))
 
@@ -44,7 +45,7 @@ def test_v_reads_fetch_the_keys_of_p(tile):
 
 
 def test_row_offsets_commute_with_the_swizzle():
-    for row in range(0, lds.KEYS, 16):
+    for row in range(0, D128.keys, 16):
         shifted = lds.swizzled(lds.v_key(lds.LANES) + row, 3)
         assert np.array_equal(shifted, lds.swizzled(lds.v_key(lds.LANES), 3) + row * lds.ROW)
 
@@ -64,5 +65,17 @@ def test_without_the_swizzle_they_would_conflict():
 
 
 def test_three_buffers_of_both_fit():
-    assert lds.SIZE == 96 * 1024
-    assert lds.V_BASE == lds.SIZE // 2
+    layout = lds.layout(D128)
+    assert layout.size == 96 * 1024
+    assert [(plane.operand, plane.first, plane.base) for plane in layout.planes] == [
+        ("k", 0, 0), ("v", 0, layout.size // 2),
+    ]  # fmt: skip
+
+
+def test_every_128_dimensions_are_a_plane_and_planes_do_not_overlap():
+    layout = lds.layout(Shape(256, 128))
+    assert [(plane.operand, plane.first) for plane in layout.planes] == [
+        ("k", 0), ("k", 128), ("v", 0),
+    ]  # fmt: skip
+    buffers = [p.base + i * layout.stride for p in layout.planes for i in range(lds.BUFFERS)]
+    assert buffers == list(range(0, layout.size, D128.keys * lds.ROW))

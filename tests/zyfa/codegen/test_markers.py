@@ -1,19 +1,20 @@
 import pytest
 
-from zyfa.codegen import markers, program
+from zyfa.codegen import kernel, markers
 from zyfa.codegen.instruction import Instruction
 from zyfa.codegen.options import CHOICES, Options
 
 
 def instructions(**options):
-    return [x for x in program(Options(**options)) if isinstance(x, Instruction)]
+    return [x for x in kernel(Options(**options)).lines if isinstance(x, Instruction)]
 
 
 def test_values_follow_the_device_marker_format():
-    enter = markers.enter("softmax", True)
+    on, off = markers.Markers(True), markers.Markers(False)
+    enter = on.enter("softmax")
     assert enter[0].operands[1] == markers.scope_id("softmax") << 2 | 2
-    assert markers.leave(True)[0].operands[1] == 1
-    assert markers.enter("softmax", False) == markers.leave(False) == []
+    assert on.leave()[0].operands[1] == 1
+    assert off.enter("softmax") == off.leave() == []
 
 
 def test_every_scope_has_a_name_row():

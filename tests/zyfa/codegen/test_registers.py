@@ -3,6 +3,7 @@ import pytest
 from zyfa.codegen.machine import Machine
 from zyfa.codegen.options import Options
 from zyfa.codegen.registers import Allocator, BudgetError, Reg
+from zyfa.shape import Shape
 
 
 def test_registers_print_as_the_assembler_wants():
@@ -31,6 +32,11 @@ def test_the_budget_names_who_took_what():
     a.take("big", 7)
     with pytest.raises(BudgetError, match=r"pair needs 2 at 7, the budget is 8 .*big 7"):
         a.take("pair", 2)
+
+
+def test_a_shape_that_needs_more_registers_than_a_wave_has_is_refused():
+    with pytest.raises(BudgetError, match="the budget is 256"):
+        Machine(Options(shape=Shape(256, 128)))
 
 
 @pytest.mark.parametrize("rowsum", ["a", "b"])

@@ -75,7 +75,7 @@ class Device:
             elif a.name == "lse":
                 dtype, count = np.float32, batch * heads * rows
             elif a.name == "jobs":
-                dtype, count = np.uint32, items * 2 * jobs.ITEM_WORDS
+                dtype, count = np.uint32, items * 2 * jobs.ITEM.itemsize // 4
             elif "descale" in a.name:
                 dtype, count = np.float32, 1
             args.append(array_at(values[a.name], count, dtype))
@@ -92,7 +92,9 @@ def test_call_reaches_the_kernel_and_back(standin, length):
     library.lib.standin_on_launch(device.callback)
     pairs = [fp8_quantize(x) for x in inputs.make("sink", 1, length, 2, 1)]
     tensors, descales = [x for x, _ in pairs], tuple(d for _, d in pairs)
-    out, lse = launch.attention(*tensors, descales, SCALE, options, library, STREAM, UNITS)
+    out, lse = launch.attention(
+        tuple(tensors), descales, SCALE, options, launch.Target(library, STREAM, UNITS)
+    )
     assert device.error is None
     assert len(device.launches) == 1
     expected, expected_lse = twin(*tensors, SCALE, descales)
@@ -105,10 +107,10 @@ def test_call_reaches_the_kernel_and_back(standin, length):
 
 
 def test_job_table_is_built_once_per_shape():
-    shape = jobs.Shape(1, 512, 2, 1)
-    first = launch.job_table(shape, torch.device("cpu"))
-    assert launch.job_table(jobs.Shape(1, 512, 2, 1), torch.device("cpu")) is first
-    assert np.array_equal(first.numpy().view(np.uint32).reshape(2, 2, 16), jobs.table(shape))
+    problem = jobs.Problem(1, 512, 2, 1)
+    first = launch.job_table(problem, torch.device("cpu"))
+    assert launch.job_table(jobs.Problem(1, 512, 2, 1), torch.device("cpu")) is first
+    assert first.numpy().tobytes() == jobs.table(problem).tobytes()
 
 
 def test_padding_appends_zero_rows_and_keeps_whole_tiles():

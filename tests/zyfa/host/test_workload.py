@@ -11,7 +11,7 @@ from click.testing import CliRunner  # noqa: E402
 
 from zyfa import chip, jobs, trace  # noqa: E402
 from zyfa.codegen import Options, kernargs  # noqa: E402
-from zyfa.host import workload  # noqa: E402
+from zyfa.host import launch, workload  # noqa: E402
 from zyfa.host.runtime import Library  # noqa: E402
 
 CALLBACK = ctypes.CFUNCTYPE(
@@ -25,7 +25,7 @@ CALLBACK = ctypes.CFUNCTYPE(
 )
 def test_heads_give_every_cu_a_job(units, length, heads):
     assert workload.heads_to_fill(units, length) == heads
-    per_head = len(jobs.pairs(-(-length // jobs.TILE)))
+    per_head = len(jobs.pairs(-(-length // 256)))
     assert heads * per_head >= units > (heads - 1) * per_head
 
 
@@ -45,7 +45,7 @@ def test_all_launches_run_the_variant_on_every_cu_with_the_inputs_of_the_simulat
     library = Library(standin)
     callback = CALLBACK(launched)
     library.lib.standin_on_launch(callback)
-    workload.run(options, length, "sink", torch.device("cpu"), units, library, 7)
+    workload.run(options, length, "sink", torch.device("cpu"), launch.Target(library, 7, units))
     assert len(seen) == chip.LAUNCHES
     assert len(set(seen)) == 1
     symbol, grid, stream, count, keys = seen[0]

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from zyfa.codegen.instruction import Line, control, op, scalar, store
-from zyfa.codegen.machine import TILES, Machine
-from zyfa.codegen.phases import rowsum
-from zyfa.codegen.phases.load import ITEM_LSE, ITEM_OUT, descriptor
-
-LN2 = 0x3F317218
+from zyfa.codegen.machine import Machine
+from zyfa.codegen.numbers import LN2
+from zyfa.codegen.phases.load import descriptor
+from zyfa.shape import SIDE
 
 
 def write(k: Machine) -> list[Line]:
     """Rows of the wave: bf16 out, f32 LSE (m + log2 l) ln 2."""
     inverse, offset, half, lse = k.temp
     lines: list[Line] = [
-        *rowsum.total(k),
+        *k.rowsum.total(k),
         op("v_rcp_f32", inverse, k.l),
         op("v_log_f32", lse, k.l),
-        op("v_mul_f32", inverse, k.descale[2], inverse).noted("V's descale"),
+        op("v_mul_f32", inverse, k.descale["v_descale"], inverse).noted("V's descale"),
         op("v_add_f32", lse, k.m, lse),
         op("v_mul_f32", lse, LN2, lse),
-        *descriptor(k.q_desc, k.argument("out"), k.item[ITEM_OUT : ITEM_OUT + 2]),
-        op("s_mul_i32", k.q_desc[2], k.argument("out_stride"), 255),
-        scalar("s_add_u32", k.q_desc[2], k.q_desc[2], 256),
+        *descriptor(k.q_desc, k.argument("out"), k.field("out")),
+        op("s_mul_i32", k.q_desc[2], k.argument("out_stride"), k.shape.rows - 1),
+        scalar("s_add_u32", k.q_desc[2], k.q_desc[2], 2 * k.shape.d_v),
         op("v_mul_lo_u32", offset, k.row, k.argument("out_stride")),
         op("v_lshrrev_b32", half, 5, k.lane),
         op("v_lshl_add_u32", offset, half, 3, offset),
     ]
-    for tile in range(TILES):
-        o = k.o[tile]
+    for tile, o in enumerate(k.o):
         lines += [op("v_mul_f32_e64", o[r], o[r], inverse) for r in range(16)]
         for group in range(4):
             r = 4 * group
@@ -38,12 +36,12 @@ def write(k: Machine) -> list[Line]:
                 op("v_cvt_pk_bf16_f32", pair[1], o[r + 2], o[r + 3]),
             ]
         for group in range(4):
-            mods = f"offen offset:{2 * (32 * tile + 8 * group)}"
+            mods = f"offen offset:{2 * (SIDE * tile + 8 * group)}"
             pair = o[4 * group : 4 * group + 2]
             lines.append(store("buffer_store_dwordx2", pair, offset, k.q_desc, 0, mods=mods))
     lines += [
-        *descriptor(k.k_desc, k.argument("lse"), k.item[ITEM_LSE : ITEM_LSE + 2]),
-        op("s_mov_b32", k.k_desc[2], 1024).noted("256 rows of f32"),
+        *descriptor(k.k_desc, k.argument("lse"), k.field("lse")),
+        op("s_mov_b32", k.k_desc[2], 4 * k.shape.rows).noted(f"{k.shape.rows} rows of f32"),
         op("v_lshlrev_b32", offset, 2, k.row),
         op("s_mov_b32", "exec_hi", 0).noted("both lane halves hold the row: one writes"),
         store("buffer_store_dword", lse, offset, k.k_desc, 0, mods="offen"),

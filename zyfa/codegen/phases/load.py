@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from zyfa.codegen import lds
 from zyfa.codegen.instruction import Line, lds_load, op, scalar
-from zyfa.codegen.machine import TILES, Machine
+from zyfa.codegen.lds import Plane
+from zyfa.codegen.machine import Machine
 from zyfa.codegen.registers import M0, Reg
 
 RAW_BUFFER = 0x00020000
 """Word 3 of a raw buffer descriptor on gfx9: 32-bit data format, no swizzle."""
-ITEM_Q, ITEM_KV, ITEM_OUT, ITEM_LSE, ITEM_TILE, ITEM_BLOCKS = 0, 2, 4, 6, 8, 9
-"""Words of a job item (zyfa.jobs): four 64-bit byte offsets, the tile, its 128-key blocks."""
 
 
 def descriptor(desc: Reg, base: Reg, offset: Reg) -> list[Line]:
@@ -24,17 +22,17 @@ def descriptor(desc: Reg, base: Reg, offset: Reg) -> list[Line]:
 
 def descriptors(k: Machine) -> list[Line]:
     """Q rows of the tile, K and V rows up to its last block: reads beyond return zero."""
-    kv = k.item[ITEM_KV : ITEM_KV + 2]
+    shape = k.shape
     return [
-        *descriptor(k.q_desc, k.argument("q"), k.item[ITEM_Q : ITEM_Q + 2]),
-        op("s_mul_i32", k.q_desc[2], k.argument("q_stride"), 255),
-        scalar("s_add_u32", k.q_desc[2], k.q_desc[2], lds.ROW),
-        *descriptor(k.k_desc, k.argument("k"), kv),
-        op("s_lshl_b32", k.t[0], k.item[ITEM_BLOCKS], 7),
+        *descriptor(k.q_desc, k.argument("q"), k.field("q")),
+        op("s_mul_i32", k.q_desc[2], k.argument("q_stride"), shape.rows - 1),
+        scalar("s_add_u32", k.q_desc[2], k.q_desc[2], shape.d_qk),
+        *descriptor(k.k_desc, k.argument("k"), k.field("kv")),
+        op("s_lshl_b32", k.t[0], k.field("blocks"), shape.keys.bit_length() - 1),
         scalar("s_sub_u32", k.t[0], k.t[0], 1),
         op("s_mul_i32", k.k_desc[2], k.t[0], k.argument("kv_stride")),
-        scalar("s_add_u32", k.k_desc[2], k.k_desc[2], lds.ROW),
-        *descriptor(k.v_desc, k.argument("v"), kv),
+        scalar("s_add_u32", k.k_desc[2], k.k_desc[2], shape.d_qk),
+        *descriptor(k.v_desc, k.argument("v"), k.field("kv")),
         op("s_mov_b32", k.v_desc[2], k.k_desc[2]),
     ]
 
@@ -47,7 +45,7 @@ def load_q(k: Machine) -> list[Line]:
         op("v_lshrrev_b32", half, 5, k.lane),
         op("v_lshl_add_u32", offset, half, 4, offset),
     ]
-    for step in range(2):
+    for step in range(k.shape.qk_steps):
         for part in range(2):
             to = k.q[step][4 * part : 4 * part + 4]
             mods = f"offen offset:{64 * step + 32 * part}"
@@ -84,10 +82,10 @@ def addresses(k: Machine) -> list[Line]:
         op("v_xor_b32", a, a, c),
         op("v_and_b32", c, 1, k.lane),
         op("v_lshl_add_u32", b, c, 3, b),
-        op("v_add_u32", b, lds.V_BASE, b),
+        op("v_add_u32", b, k.layout.v[0].base, b),
     ]
-    for i in range(TILES):
-        lines += [op("v_xor_b32", c, 2 * i, a), op("v_lshl_add_u32", k.v_read[i], c, 4, b)]
+    for i, register in enumerate(k.v_read):
+        lines += [op("v_xor_b32", c, 2 * i, a), op("v_lshl_add_u32", register, c, 4, b)]
     lines += [
         scalar("s_and_b32", k.t[0], k.wave, 1),
         op("s_lshl_b32", k.t[0], k.t[0], 2),
@@ -101,7 +99,12 @@ def addresses(k: Machine) -> list[Line]:
         op("v_lshrrev_b32", c, 3, k.lane),
         op("v_add_u32", c, k.t[1], c),
         op("v_mul_lo_u32", d, c, k.argument("kv_stride")),
-        op("v_lshl_add_u32", k.k_load, a, 4, d),
+        op("v_lshl_add_u32", k.load_from[0], a, 4, d),
+    ]
+    lines += [
+        op("v_add_u32", register, first, k.load_from[0])
+        for first, register in k.load_from.items()
+        if first
     ]
     return lines
 
@@ -109,7 +112,7 @@ def addresses(k: Machine) -> list[Line]:
 def counters(k: Machine) -> list[Line]:
     """LDS buffers in turn, global offsets of the next block to load."""
     return [
-        *(op("s_mov_b32", register, i * lds.BLOCK) for i, register in enumerate(k.lds)),
+        *(op("s_mov_b32", register, i * k.layout.stride) for i, register in enumerate(k.lds)),
         op("s_mov_b32", k.k_next[0], 0),
         op("s_lshr_b32", k.k_next[1], k.block_bytes, 1).noted("64 rows on"),
         op("s_mov_b32", k.v_next[0], 0),
@@ -117,19 +120,28 @@ def counters(k: Machine) -> list[Line]:
     ]
 
 
-def load_block(k: Machine, which: str, buffer: Reg) -> list[list[Line]]:
-    """Two direct loads a wave of the next block of K or V, as two separate riders."""
-    desc, following = (k.k_desc, k.k_next) if which == "k" else (k.v_desc, k.v_next)
-    base = k.lds_wave[0:2] if which == "k" else k.lds_wave[2:4]
-    return [
-        [
-            scalar("s_add_u32", M0, buffer, base[i]).noted(f"{which.upper()} rows {64 * i} + 8 w"),
-            op("s_nop", 0, writes=0),
-            lds_load(k.k_load, desc, following[i]),
-            scalar("s_add_u32", following[i], following[i], k.block_bytes),
-        ]
-        for i in range(2)
+def load_block(k: Machine, operand: str, buffer: Reg) -> list[list[Line]]:
+    """A wave's direct loads of the next block of K or V, each a rider of its own."""
+    planes = k.layout.k if operand == "k" else k.layout.v
+    return [load_plane(k, plane, i, buffer) for plane in planes for i in range(2)]
+
+
+def load_plane(k: Machine, plane: Plane, part: int, buffer: Reg) -> list[Line]:
+    """Half `part` of a plane's rows; after an operand's last plane its offset moves on a block."""
+    desc, following, planes = (
+        (k.k_desc, k.k_next, k.layout.k)
+        if plane.operand == "k"
+        else (k.v_desc, k.v_next, k.layout.v)
+    )
+    rows = f"{plane.operand.upper()} rows {part * k.shape.keys // 2} + 8 w"
+    lines: list[Line] = [
+        scalar("s_add_u32", M0, buffer, k.lands[plane][part]).noted(rows),
+        op("s_nop", 0, writes=0),
+        lds_load(k.load_from[plane.first], desc, following[part]),
     ]
+    if plane is planes[-1]:
+        lines.append(scalar("s_add_u32", following[part], following[part], k.block_bytes))
+    return lines
 
 
 def rotate(k: Machine) -> list[Line]:
@@ -150,6 +162,6 @@ def move_reads(k: Machine) -> list[Line]:
 
     Four bytes each, so they also keep the eight-byte instructions after them aligned.
     """
-    return [op("v_add_u32", register, k.t[0], register) for register in k.v_read] + [
-        op("v_add_u32", register, k.t[1], register) for register in k.k_read
-    ]
+    moves = [(k.t[0], register) for register in k.v_read]
+    moves += [(k.t[1], register) for register in k.k_read]
+    return [op("v_add_u32", register, by, register) for by, register in moves]

@@ -1,49 +1,49 @@
-"""O^T += V^T P^T: four dimension tiles of 32, two operands of 64 keys each.
+"""O^T += V^T P^T: dimension tiles of 32, operands of 64 keys each.
 
 The scale byte of each 64-key half divides its power of two out again, at no cost.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from zyfa.codegen import lds
-from zyfa.codegen.instruction import Line, mfma, op
-from zyfa.codegen.machine import TILES, Machine
-from zyfa.codegen.matrix import Step
-from zyfa.codegen.phases.qk import SCALED
+from zyfa.codegen.instruction import Line, op
+from zyfa.codegen.machine import Machine
+from zyfa.codegen.products import UNIT_AND_P, scaled
 from zyfa.codegen.registers import Reg
+from zyfa.codegen.steps import Step
+from zyfa.shape import SIDE
 
-SCALES = "op_sel:[1,0,0] op_sel_hi:[0,0,0]"
-"""A: byte 1 of unit_scales (2^0); B: byte 0 of the lane's scale."""
 
-
-def reads(k: Machine, to: Reg, tile: int, part: int) -> list[Line]:
+def reads(k: Machine, tile: int, part: int, to: Reg) -> list[Line]:
     """Four transpose reads of 8 keys x 16 dimensions a lane group, in the key order of P.
 
     `part` 0 holds key tiles 0 and 2, part 1 tiles 1 and 3.
     """
-    rows = [32 * (part + 2 * (i // 2)) + 16 * (i % 2) for i in range(4)]
+    plane, inside = divmod(tile, lds.TILES)
+    base = k.layout.v[plane].base - k.layout.v[0].base
+    rows = [SIDE * (part + 2 * (i // 2)) + 16 * (i % 2) for i in range(4)]
+    offsets = [base + row * lds.ROW for row in rows]
     return [
         op(
             "ds_read_b64_tr_b8",
             to[2 * i : 2 * i + 2],
-            k.v_read[tile],
-            mods=f"offset:{row * lds.ROW}" if row else "",
+            k.v_read[inside],
+            mods=f"offset:{offset}" if offset else "",
         )
-        for i, row in enumerate(rows)
+        for i, offset in enumerate(offsets)
     ]
 
 
 def product(k: Machine, tile: int, part: int, operand: Reg) -> Line:
     o = k.o[tile]
-    return mfma(SCALED, o, operand, k.p[part], o, k.unit_scales, k.scale, mods=SCALES)
+    return scaled(o, operand, k.p[part], o, (k.unit_scales, k.scale, UNIT_AND_P))
 
 
 def steps(k: Machine) -> list[Step]:
     return [
-        Step(
-            lambda to, t=tile, p=part: reads(k, to, t, p),
-            lambda operand, t=tile, p=part: product(k, t, p, operand),
-        )
-        for part in range(2)
-        for tile in range(TILES)
+        Step(partial(reads, k, tile, part), partial(product, k, tile, part))
+        for part in range(k.shape.pv_steps)
+        for tile in range(k.shape.value_tiles)
     ]

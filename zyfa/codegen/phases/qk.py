@@ -1,42 +1,41 @@
-"""S^T = K Q^T: four key tiles of 32, two steps of 64 dimensions each."""
+"""S^T = K Q^T: key tiles of 32, steps of 64 dimensions each."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from zyfa.codegen import lds
-from zyfa.codegen.instruction import Line, mfma, op
-from zyfa.codegen.machine import TILES, Machine
-from zyfa.codegen.matrix import Step
+from zyfa.codegen.instruction import Line, op
+from zyfa.codegen.machine import Machine
+from zyfa.codegen.products import K_AND_UNIT, plain, scaled
 from zyfa.codegen.registers import Reg
+from zyfa.codegen.steps import Step
+from zyfa.shape import SIDE
 
-PLAIN = "v_mfma_f32_32x32x64_f8f6f4"
-SCALED = "v_mfma_scale_f32_32x32x64_f8f6f4"
 
-
-def reads(k: Machine, to: Reg, tile: int, step: int) -> list[Line]:
+def reads(k: Machine, tile: int, step: int, to: Reg) -> list[Line]:
     """Two 16-byte reads: keys 32 tile + l % 32, 64 dimensions between the two lane halves."""
-    mods = f"offset:{tile * 32 * lds.ROW}" if tile else ""
+    plane, inside = divmod(step, lds.STEPS)
+    offset = k.layout.k[plane].base - k.layout.k[0].base + tile * SIDE * lds.ROW
+    mods = f"offset:{offset}" if offset else ""
     return [
-        op("ds_read_b128", to[4 * i : 4 * i + 4], k.k_read[2 * step + i], mods=mods)
+        op("ds_read_b128", to[4 * i : 4 * i + 4], k.k_read[2 * inside + i], mods=mods)
         for i in range(2)
     ]
 
 
 def product(k: Machine, tile: int, step: int, operand: Reg) -> Line:
-    """Scaled only where the softmax wants S * 2^-60; a scaled one costs a vector-port tick."""
+    """Scaled only where the softmax wants its scores so; a scaled one costs a vector-port tick."""
     d = k.s[tile]
     c = d if step else 0
-    if k.lean_shift:
-        scales, mods = (k.unit_scales, k.unit_scales), "op_sel:[0,1,0] op_sel_hi:[0,0,0]"
-        return mfma(SCALED, d, operand, k.q[step], c, *scales, mods=mods)
-    return mfma(PLAIN, d, operand, k.q[step], c)
+    if k.softmax.qk_exponent:
+        return scaled(d, operand, k.q[step], c, (k.unit_scales, k.unit_scales, K_AND_UNIT))
+    return plain(d, operand, k.q[step], c)
 
 
 def steps(k: Machine) -> list[Step]:
     return [
-        Step(
-            lambda to, t=tile, s=step: reads(k, to, t, s),
-            lambda operand, t=tile, s=step: product(k, t, s, operand),
-        )
-        for tile in range(TILES)
-        for step in range(2)
+        Step(partial(reads, k, tile, step), partial(product, k, tile, step))
+        for tile in range(k.shape.key_tiles)
+        for step in range(k.shape.qk_steps)
     ]

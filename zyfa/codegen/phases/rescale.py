@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from zyfa.codegen.instruction import Line, compare, op, swap
 from zyfa.codegen.machine import Machine
+from zyfa.codegen.numbers import LAZY_THRESHOLD, bits
 from zyfa.codegen.phases import softmax
 from zyfa.codegen.registers import VCC
 
-OUTGROWN = 0xBE000000
-"""-0.125: old reference minus new peak below this."""
+OUTGROWN = bits(-LAZY_THRESHOLD)
+"""Old reference minus new peak below this."""
 
 
 def reference(k: Machine) -> list[Line]:
@@ -37,7 +38,7 @@ def reference(k: Machine) -> list[Line]:
 
 def scalars(k: Machine) -> list[Line]:
     """New m, l and exponents."""
-    sums = k.sum[0] if k.options.rowsum == "a" else k.l
+    sums = k.rowsum.running(k)
     return [
         *reference(k),
         *softmax.exponents(k, [op("v_mul_f32_e64", sums, sums, k.alpha[0])], outgrown=False),

@@ -10,30 +10,13 @@ from __future__ import annotations
 
 from itertools import islice
 
-from zyfa.codegen import lds, markers
 from zyfa.codegen.instruction import Align, Comment, Label, Line, control, op, scalar, wait
 from zyfa.codegen.machine import Machine
-from zyfa.codegen.matrix import interleave, prefetch, stream
-from zyfa.codegen.phases import epilogue, load, pv, qk, rescale, rowsum, softmax
-from zyfa.codegen.phases.setup import LOWEST
+from zyfa.codegen.matrix import prefetch, stream
+from zyfa.codegen.numbers import LOWEST
+from zyfa.codegen.phases import epilogue, load, pv, qk, rescale, softmax
 from zyfa.codegen.registers import Reg
-
-READ_PLACES = {
-    "pingpong": (10, 13),
-    "gap": (0, 4, 8, 12),
-    "early_gap": (13,),
-    "serial": (10, 13),
-}
-"""Before which group of four elements each of the first operands of M is read.
-
-A read among conversions costs the softmax about 11 vector ticks, so a phase that the vector port
-bounds reads few; M catches up. With fewer than two M itself waits (simulated, lean_ashr: 97.8 %).
-"""
-STAGGER = {"pingpong": 1, "gap": 3, "early_gap": 3, "serial": 0}
-"""Barriers between the two wave groups: half of those in a block."""
-GAP_AFTER = {"gap": 10, "early_gap": 2}
-"""Matrix instructions of M before the gap: PV with its row sums, or few, so that most of the other
-wave's conversions come beside the rest (simulated, exact: 75, 76, 76, 74 % after 1 to 4)."""
+from zyfa.codegen.steps import Ready, Step
 
 
 def barrier() -> Line:
@@ -41,19 +24,38 @@ def barrier() -> Line:
 
 
 def clear(registers: list[Reg]) -> list[Line]:
-    return [op("v_mov_b32", r[i], 0) for r in registers for i in range(len(r))]
+    return [op("v_mov_b32", one, 0) for r in registers for one in r.each()]
 
 
-def matrix_steps(k: Machine, with_qk: bool):
-    """Order of the matrix phase: PV and QK alternate to spread the LDS reads, except where the gap
-    lies between them."""
-    sums, values = rowsum.steps(k), pv.steps(k)
-    if not with_qk:
-        return [*values, *sums]
-    if k.options.schedule == "gap":
-        return [*values, *sums, *qk.steps(k)]
-    mixed = interleave(values, qk.steps(k))
-    return [*mixed[:6], sums[0], *mixed[6:10], sums[1], *mixed[10:]]
+def sums(k: Machine) -> list[Ready]:
+    """The row sum's matrix instructions, one an operand of P."""
+    return [Ready(k.rowsum.product(k, part)) for part in range(k.shape.pv_steps)]
+
+
+def matrix_steps(k: Machine, with_qk: bool) -> list[Step | Ready]:
+    """The matrix phase in the schedule's order."""
+    return k.schedule.matrix(pv.steps(k), sums(k), qk.steps(k) if with_qk else [])
+
+
+def riders(k: Machine, count: int, with_qk: bool, counting: bool) -> list[list[Line]]:
+    """What goes after each of `count` matrix instructions: from the second on, after every other,
+    a direct load; near the end the buffers' turn and the block count; the barriers of a gap."""
+    after: list[list[Line]] = [[] for _ in range(count)]
+    if with_qk:
+        loads = load.load_block(k, "v", k.lds[2]) + load.load_block(k, "k", k.lds[0])
+        for i, rider in enumerate(loads):
+            after[2 * i + 1] = rider
+        after[-3] = load.rotate(k)
+    if counting:
+        after[-2] = [
+            scalar("s_sub_u32", k.steps, k.steps, 1),
+            scalar("s_cmp_lg_u32", k.steps, 0),
+        ]
+    if k.schedule.gap:
+        parts = k.shape.pv_steps
+        at = k.schedule.gap(parts * k.shape.value_tiles, parts) - 1
+        after[at] = [*after[at], barrier(), barrier()]
+    return after
 
 
 def matrix_phase(k: Machine, with_qk: bool, count: bool = False) -> list[Line]:
@@ -63,29 +65,11 @@ def matrix_phase(k: Machine, with_qk: bool, count: bool = False) -> list[Line]:
     the branch is not between the barrier and the next softmax phase.
     """
     steps = matrix_steps(k, with_qk)
-    riders: list[list[Line]] = [[] for _ in steps]
-    if with_qk:
-        loads = load.load_block(k, "v", k.lds[2]) + load.load_block(k, "k", k.lds[0])
-        for i, rider in enumerate(loads):
-            riders[2 * i + 1] = rider
-        riders[-3] = load.rotate(k)
-    if count:
-        riders[-2] = [
-            scalar("s_sub_u32", k.steps, k.steps, 1),
-            scalar("s_cmp_lg_u32", k.steps, 0),
-        ]
-    if k.options.schedule in GAP_AFTER:
-        at = GAP_AFTER[k.options.schedule] - 1
-        riders[at] = [*riders[at], barrier(), barrier()]
-    priority = k.options.setprio == "on"
-    return [
-        *markers.enter("matrix", k.options.markers == "on"),
-        *([control("s_setprio", 1)] if priority else []),
-        *stream(k, steps, riders, len(READ_PLACES[k.options.schedule])),
-        *([control("s_setprio", 0)] if priority else []),
-        *markers.leave(k.options.markers == "on"),
-        *([] if count else [barrier()]),
-    ]
+    between = riders(k, len(steps), with_qk, count)
+    lines = stream(k, steps, between, len(k.schedule.read_places))
+    if k.options.on("setprio"):
+        lines = [control("s_setprio", 1), *lines, control("s_setprio", 0)]
+    return [*k.markers.around("matrix", lines), *([] if count else [barrier()])]
 
 
 def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = True) -> list[Line]:
@@ -94,16 +78,15 @@ def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = 
     `rare` collects the out-of-line path with a rescale, which has elements of its own.
     `mask`: "", "first" or "last" diagonal block.
     """
-    marked = k.options.markers == "on"
     enter, back = k.label("rescale"), k.label("scaled")
     moves = iter(load.move_reads(k))
-    late = list(islice(moves, int(k.options.schedule in GAP_AFTER)))
+    late = list(islice(moves, int(k.schedule.gap is not None)))
     lines: list[Line] = [
-        *markers.enter("softmax", marked),
+        *k.markers.enter("softmax"),
         *(softmax.mask_diagonal(k, mask == "last") if mask else []),
         *islice(moves, 1),
         *softmax.maxima(k),
-        *(rowsum.collect(k) or islice(moves, 2)),
+        *(k.rowsum.collect(k) or islice(moves, 2)),
         *softmax.peaks(k, list(islice(moves, 1))),
         *softmax.exponents(k, list(islice(moves, 2))),
         *moves,
@@ -111,19 +94,15 @@ def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = 
         *probabilities(k, with_qk, late),
         Label(back),
         wait(vmcnt=0, lgkmcnt=0),
-        *markers.leave(marked),
+        *k.markers.leave(),
         barrier(),
     ]
     rare += [
         Align(8),
         Label(enter),
-        *markers.enter("rescale", marked),
-        *rescale.scalars(k),
-        *markers.leave(marked),
+        *k.markers.around("rescale", rescale.scalars(k)),
         *probabilities(k, with_qk, late),
-        *markers.enter("rescale", marked),
-        *rescale.outputs(k),
-        *markers.leave(marked),
+        *k.markers.around("rescale", rescale.outputs(k)),
         control("s_branch", back),
     ]
     return lines
@@ -131,16 +110,15 @@ def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = 
 
 def probabilities(k: Machine, with_qk: bool, late: list[Line]) -> list[Line]:
     """The elements of X, and the first operands of M read among them; `late` ends a gap."""
-    gap = [barrier()] if k.options.schedule in GAP_AFTER else []
     lines: list[Line] = []
-    places = READ_PLACES[k.options.schedule]
+    places = k.schedule.read_places
     operands = prefetch(k, matrix_steps(k, with_qk), len(places))
     reads = dict(zip(places, operands, strict=True))
-    if gap:
-        lines += [*gap, *softmax.all_multiply_adds(k), *gap, *late]
-    for place, (tile, group) in enumerate(softmax.groups()):
+    if k.schedule.gap:
+        lines += [barrier(), *softmax.all_multiply_adds(k), barrier(), *late]
+    for place, (tile, group) in enumerate(softmax.groups(k)):
         lines += reads.pop(place, [])
-        if not gap:
+        if not k.schedule.gap:
             lines += softmax.multiply_add(k, tile, group)
         lines += softmax.convert(k, tile, group)
     return lines
@@ -148,13 +126,13 @@ def probabilities(k: Machine, with_qk: bool, late: list[Line]) -> list[Line]:
 
 def stagger(k: Machine, upper: bool) -> list[Line]:
     """The extra barriers of one wave group: the upper one first, the lower one last."""
-    count = STAGGER[k.options.schedule]
+    count = k.schedule.stagger
     if not count:
         return []
     skip = k.label("in_step")
     compare = "s_cmp_lt_u32" if upper else "s_cmp_ge_u32"
     return [
-        scalar(compare, k.wave, 4),
+        scalar(compare, k.wave, k.shape.waves // 2),
         control("s_cbranch_scc1", skip, reads=("scc",)),
         *(barrier() for _ in range(count)),
         Label(skip),
@@ -170,22 +148,22 @@ def prologue(k: Machine) -> list[Line]:
     lds_order = (2, 0, 1)
     lines: list[Line] = [
         Comment("tile prologue"),
-        *markers.enter("load", k.options.markers == "on"),
+        *k.markers.enter("load"),
         *load.descriptors(k),
         *load.load_q(k),
         *load.addresses(k),
         *load.counters(k),
     ]
-    lines += [op("s_mov_b32", k.lds[i], b * lds.BLOCK) for i, b in enumerate(lds_order)]
+    lines += [op("s_mov_b32", k.lds[i], b * k.layout.stride) for i, b in enumerate(lds_order)]
     for which, buffer in (("k", 1), ("v", 1), ("k", 2), ("v", 2), ("k", 0)):
         for rider in load.load_block(k, which, k.lds[buffer]):
             lines += rider
-    lines += [op("v_add_u32", r, 2 * lds.BLOCK, r) for r in k.v_read]
+    lines += [op("v_add_u32", r, 2 * k.layout.stride, r) for r in k.v_read]
     lines += clear([*k.o, k.sum, k.l, k.scale])
     lines += [
         op("v_mov_b32", k.m, LOWEST),
         wait(vmcnt=0),
-        *markers.leave(k.options.markers == "on"),
+        *k.markers.leave(),
         barrier(),
     ]
     steps = qk.steps(k)
@@ -201,7 +179,7 @@ def body(k: Machine) -> list[Line]:
     lines: list[Line] = [
         *prologue(k),
         *stagger(k, upper=True),
-        scalar("s_sub_u32", k.steps, k.item[load.ITEM_BLOCKS], 2),
+        scalar("s_sub_u32", k.steps, k.field("blocks"), k.shape.rows // k.shape.keys),
         scalar("s_cmp_eq_u32", k.steps, 0),
         control("s_cbranch_scc1", diagonal, reads=("scc",)),
         control("s_branch", entry),
@@ -224,9 +202,7 @@ def body(k: Machine) -> list[Line]:
         *matrix_phase(k, with_qk=False),
         *stagger(k, upper=False),
         Comment("epilogue"),
-        *markers.enter("epilogue", k.options.markers == "on"),
-        *epilogue.write(k),
-        *markers.leave(k.options.markers == "on"),
+        *k.markers.around("epilogue", epilogue.write(k)),
         control("s_branch", done),
         Comment("rescale paths, out of line"),
         *rare,

@@ -2,6 +2,9 @@
 
 The counts are those of LLVM 22's hazard recogniser for gfx950 (measured with llc; a pass is 4
 cycles). 0 means that the hardware tracks the pair, or that it is harmless.
+
+This table and that of `zyfa.codegen.hazards` are two on purpose, written apart from one another:
+this one checks what the generator's pass inserts, which a shared table could not.
 """
 
 from __future__ import annotations
