@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ HEAD_DIM = D128.d_qk
 SCALE = HEAD_DIM**-0.5
 LENGTHS = (1024, 2048, 4096, 8192)
 NAMES = ("gaussian", "sink")
+Triple = tuple[Tensor, Tensor, Tensor]
 Attention = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
@@ -35,17 +37,15 @@ class Error:
     worst: float
 
 
-def quantised(tensors: tuple[Tensor, ...]) -> tuple[list[Tensor], tuple[Tensor, Tensor, Tensor]]:
-    pairs = [fp8_quantize(x) for x in tensors]
-    return [x for x, _ in pairs], (pairs[0][1], pairs[1][1], pairs[2][1])
+def quantised(tensors: Triple) -> tuple[Triple, Triple]:
+    """(codes, descales)."""
+    (q, dq), (k, dk), (v, dv) = (fp8_quantize(x) for x in tensors)
+    return (q, k, v), (dq, dk, dv)
 
 
 def variants() -> dict[str, Callable[..., tuple[Tensor, Tensor]]]:
     """Name to function(q, k, v, scale, descales)."""
-    made = {
-        name: lambda *args, softmax=name: twin(*args, softmax)
-        for name in ("exact", "lean_ashr", "lean_u8")
-    }
+    made = {name: partial(twin, softmax=name) for name in ("exact", "lean_ashr", "lean_u8")}
     return {**made, "AITER-like": aiter_like}
 
 
@@ -108,9 +108,9 @@ def divergences(length: int = 512, seed: int = 0) -> dict[str, float]:
     tokens = torch.randint(0, 512, (1, length), generator=torch.Generator().manual_seed(seed))
     truth = model.logits(tokens, lambda q, k, v: attention_fp64(q, k, v, SCALE)[0])
     made: dict[str, Attention] = {
-        name: lambda q, k, v, f=function: _fp8(f, q, k, v) for name, function in variants().items()
+        name: partial(_fp8, function) for name, function in variants().items()
     }
-    made["FP8 inputs only"] = lambda q, k, v: _fp8(attention_fp64, q, k, v)
+    made["FP8 inputs only"] = partial(_fp8, attention_fp64)
     made["FP8 inputs only, Hadamard"] = lambda q, k, v: _fp8(
         attention_fp64, *hadamard_rotate(q, k), v
     )

@@ -89,22 +89,26 @@ E2M1 = small_float_table(2, 1, "finite")
 
 def fp8_e4m3_decode(code: np.ndarray) -> np.ndarray:
     """OCP E4M3 codes (uint8) as float64."""
-    return E4M3[code]
+    result: np.ndarray = E4M3[code]
+    return result
 
 
 def fp8_e5m2_decode(code: np.ndarray) -> np.ndarray:
     """OCP E5M2 codes (uint8) as float64."""
-    return E5M2[code]
+    result: np.ndarray = E5M2[code]
+    return result
 
 
 def fp6_decode(code: np.ndarray, e3m2: bool = False) -> np.ndarray:
     """FP6 codes 0..63 as float64; E2M3 unless `e3m2`."""
-    return (E3M2 if e3m2 else E2M3)[code]
+    result: np.ndarray = (E3M2 if e3m2 else E2M3)[code]
+    return result
 
 
 def fp4_decode(code: np.ndarray) -> np.ndarray:
     """E2M1 codes 0..15 as float64."""
-    return E2M1[code]
+    result: np.ndarray = E2M1[code]
+    return result
 
 
 def _fp8_codes(values: np.ndarray, largest: int, overflow: int, saturate: bool) -> np.ndarray:
@@ -236,12 +240,14 @@ def sqrt_f32(x: np.ndarray) -> np.ndarray:
 
 def max_f32(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """v_max_f32: IEEE maxNum, so one NaN operand yields the other operand."""
-    return np.fmax(a, b)
+    result: np.ndarray = np.fmax(a, b)
+    return result
 
 
 def min_f32(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """v_min_f32: IEEE minNum."""
-    return np.fmin(a, b)
+    result: np.ndarray = np.fmin(a, b)
+    return result
 
 
 def ashr_pk_u8_i32(low: np.ndarray, high: np.ndarray, shift: np.ndarray | int) -> np.ndarray:
@@ -252,7 +258,8 @@ def ashr_pk_u8_i32(low: np.ndarray, high: np.ndarray, shift: np.ndarray | int) -
     amount = np.asarray(shift).astype(np.uint32).astype(np.int32) & np.int32(31)
     first = np.clip(np.asarray(low).view(np.int32) >> amount, 0, 255)
     second = np.clip(np.asarray(high).view(np.int32) >> amount, 0, 255)
-    return (first | (second << 8)).astype(np.uint16)
+    result: np.ndarray = (first | (second << 8)).astype(np.uint16)
+    return result
 
 
 def u8_encode(x: np.ndarray) -> np.ndarray:
@@ -277,4 +284,5 @@ def mfma_dot(
         a = a * np.repeat(e8m0_decode(scale_a), 32, axis=-1)
     if scale_b is not None:
         b = b * np.repeat(e8m0_decode(scale_b), 32, axis=-2)
-    return (a @ b + c).astype(np.float32)
+    result: np.ndarray = (a @ b + c).astype(np.float32)
+    return result

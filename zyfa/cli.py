@@ -34,7 +34,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, function = COMMANDS[cmd_name][0].partition(":")
-        return getattr(import_module(module), function)
+        command: click.Command = getattr(import_module(module), function)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -28,7 +28,7 @@ def padded(x: np.ndarray, shape: Shape = D128) -> np.ndarray:
     return np.ascontiguousarray(np.pad(x, ((0, 0), (0, extra), (0, 0), (0, 0))))
 
 
-def attention(
+def attention(  # noqa: PLR0913 - the arguments of an attention call
     q: np.ndarray,
     k: np.ndarray,
     v: np.ndarray,

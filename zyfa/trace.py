@@ -38,7 +38,7 @@ def codes(name: str, length: int, seed: int = 0) -> list[np.ndarray]:
     return [fp8_e4m3_encode(x) for x in (q, k, v)]
 
 
-def record(
+def record(  # noqa: PLR0913 - what to run, and where to
     options: Options,
     length: int,
     folder: str | Path,
@@ -51,8 +51,11 @@ def record(
     Writes the capture into `folder`. Times are *simulated*; memory latency and bandwidth are those
     of `parameters` (`zyfa.sim.timing.parameters.Parameters`).
     """
+    q, k, v = codes(data, length, seed)
     return simulate.attention(
-        *codes(data, length, seed),
+        q,
+        k,
+        v,
         SCALE,
         options=options,
         grid=8 * -(-length // 4096),

@@ -25,7 +25,7 @@ def occupied(folder):
 
 
 def record(tmp_path, variant, data="sink", **overrides):
-    parameters = Parameters(overrides=overrides)
+    parameters = Parameters.of(overrides=overrides)
     trace.record(Options.parse(variant), LENGTH, tmp_path / "t", data, parameters)
     return occupied(tmp_path / "t")
 

@@ -68,7 +68,7 @@ def _run(options: dict[str, Any], parameters: Any) -> None:
             parameters=parameters, capture=options["capture"], progress=progress,
         )  # fmt: skip
     click.echo(f"instructions  {result.instructions}")
-    if result.cycles is not None:
+    if result.timing is not None:
         click.echo(f"cycles        {result.cycles} (simulated, one CU)")
         click.echo(f"LDS conflicts {result.timing.conflicts} extra passes")
         for number, intervals in enumerate(result.timing.matrix):

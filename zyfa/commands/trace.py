@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "--on", "where", type=click.Choice(["auto", "chip", "simulator"]), default="auto",
     show_default=True, help="auto: the chip where there is a gfx950 and rocprofv3.",
 )  # fmt: skip
-def command(
+def command(  # noqa: PLR0913 - its options
     variant: str, seqlen: int, data: str, output: Path | None, force: bool, settings: str | None,
     where: str,
 ) -> int:  # fmt: skip

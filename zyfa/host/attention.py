@@ -10,7 +10,7 @@ from zyfa.host.operators import attention_forward
 Result = Tensor | tuple[Tensor, Tensor, None]
 
 
-def flash_attn_func(
+def flash_attn_func(  # noqa: PLR0913 - FlashAttention-2's arguments
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -38,15 +38,11 @@ def flash_attn_func(
     TypeError for inputs that contradict each other. The backward pass raises.
     """
     checks.options(dropout_p, causal, window_size, softcap, alibi_slopes)
-    checks.tensors(q, k, v)
-    scale = checks.scale(softmax_scale)
-    given = (("q_descale", q_descale), ("k_descale", k_descale), ("v_descale", v_descale))
-    descales = [checks.descale(name, value, q) for name, value in given]
-    out, lse = attention_forward(q, k, v, *descales, scale)
+    out, lse = _forward((q, k, v), softmax_scale, (q_descale, k_descale, v_descale))
     return (out, lse, None) if return_attn_probs else out
 
 
-def flash_attn_varlen_func(
+def flash_attn_varlen_func(  # noqa: PLR0913 - FlashAttention-2's arguments
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -79,19 +75,27 @@ def flash_attn_varlen_func(
             raise ValueError(f"{name} has {x.dim()} dimensions, expected (total, H, D)")
     batch = checks.equal_lengths("q", q.shape[0], cu_seqlens_q, max_seqlen_q)
     key_batch = checks.equal_lengths("k", k.shape[0], cu_seqlens_k, max_seqlen_k)
-    dense = [
+    dense_q, dense_k, dense_v = (
         x.reshape(b, -1, *x.shape[1:]) for x, b in ((q, batch), (k, key_batch), (v, key_batch))
-    ]
-    out, lse, _ = flash_attn_func(
-        *dense,
-        softmax_scale=softmax_scale,
-        causal=causal,
-        return_attn_probs=True,
-        q_descale=q_descale,
-        k_descale=k_descale,
-        v_descale=v_descale,
+    )
+    out, lse = _forward(
+        (dense_q, dense_k, dense_v), softmax_scale, (q_descale, k_descale, v_descale)
     )
     flat = out.reshape(q.shape)
     if not return_attn_probs:
         return flat
     return flat, lse.transpose(0, 1).reshape(q.shape[1], q.shape[0]), None
+
+
+def _forward(
+    qkv: tuple[Tensor, Tensor, Tensor],
+    softmax_scale: float | None,
+    given: tuple[Tensor | None, Tensor | None, Tensor | None],
+) -> tuple[Tensor, Tensor]:
+    """(out, lse) of dense inputs, which are checked first."""
+    checks.tensors(*qkv)
+    scale = checks.scale(softmax_scale)
+    names = ("q_descale", "k_descale", "v_descale")
+    descales = [checks.descale(n, x, qkv[0]) for n, x in zip(names, given, strict=True)]
+    out, lse = attention_forward(*qkv, *descales, scale)
+    return out, lse

@@ -14,7 +14,7 @@ FP8 = torch.float8_e4m3fn
 HEAD_DIM = D128.d_qk
 
 
-def options(
+def options(  # noqa: PLR0913 - FlashAttention-2's arguments
     dropout_p: float,
     causal: bool,
     window_size: tuple[int, int],
@@ -42,7 +42,7 @@ def _refuse(what: str) -> NoReturn:
     raise UnsupportedError(f"{what} is not supported by zyfa (causal prefill only)")
 
 
-def tensors(q: Tensor, k: Tensor, v: Tensor) -> None:
+def tensors(q: Tensor, k: Tensor, v: Tensor) -> None:  # noqa: C901 - a refusal a branch
     """Shapes (B, S, H, 128), (B, S, Hk, 128), dtypes and devices of dense inputs.
 
     Raises ValueError for shapes that contradict each other, TypeError for mixed dtypes,

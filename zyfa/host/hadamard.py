@@ -20,7 +20,8 @@ def transform(x: torch.Tensor) -> torch.Tensor:
         first, second = pair.unbind(-2)
         y = torch.stack((first + second, first - second), dim=-2).reshape(x.shape)
         step *= 2
-    return y * n**-0.5
+    scaled: torch.Tensor = y * n**-0.5
+    return scaled
 
 
 def hadamard_rotate(q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

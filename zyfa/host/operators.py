@@ -30,7 +30,7 @@ def _custom(name: str) -> Callable[[Callable[..., Any]], Any]:
 
 
 @_custom("attention_forward")
-def attention_forward(
+def attention_forward(  # noqa: PLR0913 - an operator takes plain tensors
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -43,11 +43,21 @@ def attention_forward(
     return backend.forward(q, k, v, (q_descale, k_descale, v_descale), scale)
 
 
-@attention_forward.register_fake
-def _(q, k, v, q_descale, k_descale, v_descale, scale):
+def _attention_shapes(  # noqa: PLR0913 - as attention_forward
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    q_descale: Tensor,
+    k_descale: Tensor,
+    v_descale: Tensor,
+    scale: float,
+) -> tuple[Tensor, Tensor]:
     batch, length, heads, _ = q.shape
     out = q.new_empty(q.shape, dtype=torch.bfloat16)
     return out, q.new_empty((batch, heads, length), dtype=torch.float32)
+
+
+attention_forward.register_fake(_attention_shapes)
 
 
 @_custom("fp8_quantize")
@@ -55,10 +65,12 @@ def _fp8_quantize(x: Tensor) -> tuple[Tensor, Tensor]:
     return quantize.fp8_quantize(x)
 
 
-@_fp8_quantize.register_fake
-def _(x):
+def _quantize_shapes(x: Tensor) -> tuple[Tensor, Tensor]:
     codes = torch.empty_like(x, dtype=torch.float8_e4m3fn, memory_format=torch.contiguous_format)
     return codes, x.new_empty(1, dtype=torch.float32)
+
+
+_fp8_quantize.register_fake(_quantize_shapes)
 
 
 @_custom("hadamard_rotate")
@@ -66,9 +78,11 @@ def _hadamard_rotate(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     return hadamard.hadamard_rotate(q, k)
 
 
-@_hadamard_rotate.register_fake
-def _(q, k):
+def _rotate_shapes(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     return q.new_empty(q.shape), k.new_empty(k.shape)
+
+
+_hadamard_rotate.register_fake(_rotate_shapes)
 
 
 @_custom("merge_attention")
@@ -76,21 +90,26 @@ def _merge_attention(outs: Sequence[Tensor], lses: Sequence[Tensor]) -> tuple[Te
     return merge.merge_attention(outs, lses)
 
 
-@_merge_attention.register_fake
-def _(outs, lses):
+def _merge_shapes(outs: Sequence[Tensor], lses: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     return outs[0].new_empty(outs[0].shape), lses[0].new_empty(lses[0].shape, dtype=torch.float32)
+
+
+_merge_attention.register_fake(_merge_shapes)
 
 
 def fp8_quantize(x: Tensor) -> tuple[Tensor, Tensor]:
     """(q, descale): x ≈ q * descale; see zyfa.host.quantize.fp8_quantize for the rule."""
-    return _fp8_quantize(x)
+    codes, descale = _fp8_quantize(x)
+    return codes, descale
 
 
 def hadamard_rotate(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     """(q', k') with q' k'^T = q k^T and outliers spread; see zyfa.host.hadamard."""
-    return _hadamard_rotate(q, k)
+    rotated_q, rotated_k = _hadamard_rotate(q, k)
+    return rotated_q, rotated_k
 
 
 def merge_attention(outs: Sequence[Tensor], lses: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """(out, lse) over disjoint key ranges; see zyfa.host.merge.merge_attention."""
-    return _merge_attention(list(outs), list(lses))
+    out, lse = _merge_attention(list(outs), list(lses))
+    return out, lse

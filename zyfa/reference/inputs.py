@@ -80,7 +80,7 @@ INPUTS: dict[str, Callable[[tuple[int, ...], tuple[int, ...], Generator], Triple
 }
 
 
-def make(
+def make(  # noqa: PLR0913 - the sizes of q and k
     name: str, batch: int, length: int, heads: int, kv_heads: int, seed: int = 0, dim: int = 128
 ) -> Triple:
     """q (B, S, H, dim), k and v (B, S, Hk, dim), float32. KeyError for an unknown name."""

@@ -28,7 +28,7 @@ def on_cpu(x: Tensor) -> bool:
 def fma(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """a * b + c, float32, rounded once."""
     if on_cpu(a):
-        return _shared(arithmetic.fma_f32, *torch.broadcast_tensors(a, b, c))
+        return _shared(arithmetic.fma_f32, a, b, c)
     return (a.double() * b.double() + c.double()).float()
 
 

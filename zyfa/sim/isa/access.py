@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from zyfa.sim.errors import SimError
-from zyfa.sim.isa.syntax import AGPR, EXEC, SCC, SGPR, Operand
+from zyfa.sim.isa.syntax import Operand
+from zyfa.sim.state.registers import AGPR, EXEC, SCC, SGPR
 from zyfa.sim.state.wave import SHIFT32, Wave
 
 Getter = Callable[[Wave], Any]
@@ -44,6 +45,8 @@ def constant_bits(item: Operand, kind: str) -> int:
     a float64 operand is the high dword.
     """
     value = item.value
+    if value is None:
+        raise SimError(f"{item.text}: not a constant")
     if isinstance(value, float):
         layout = {"d": "<d", "U": "<d", "I": "<d", "h": "<e", "H": "<e", "S": "<e"}.get(kind, "<f")
         return int.from_bytes(struct.pack(layout, value), "little")
@@ -183,37 +186,45 @@ def vector_putter(base: int, kind: str, half: int | None = None) -> Putter:
     16-bit kinds write the low half and clear the high one when `half` is None (VOP1/2/3 of gfx9),
     else only the half named.
     """
-    if kind == "f":
-
-        def put(w: Wave, value: Any) -> None:
-            if w.mask is None:
-                w.f[base][:] = value
-            else:
-                np.copyto(w.f[base], value, where=w.mask, casting="unsafe")
-
-        return put
-    if kind in "ui":
-
-        def put(w: Wave, value: Any) -> None:
-            if w.mask is None:
-                w.u[base][:] = value
-            else:
-                np.copyto(w.u[base], value, where=w.mask, casting="unsafe")
-
-        return put
+    if kind in "fui":
+        return _dword_putter(base, kind == "f")
     if kind in WIDE:
-        dtype = DTYPES[kind]
+        return _wide_putter(base, kind)
+    return _half_putter(base, kind, half)
 
-        def put(w: Wave, value: Any) -> None:
-            bits = np.asarray(value, dtype).view(np.uint64)
-            if w.mask is None:
-                w.u[base][:] = bits
-                w.u[base + 1][:] = bits >> SHIFT32
-            else:
-                np.copyto(w.u[base], bits, where=w.mask, casting="unsafe")
-                np.copyto(w.u[base + 1], bits >> SHIFT32, where=w.mask, casting="unsafe")
 
-        return put
+def _dword_putter(base: int, real: bool) -> Putter:
+    def put_float(w: Wave, value: Any) -> None:
+        if w.mask is None:
+            w.f[base][:] = value
+        else:
+            np.copyto(w.f[base], value, where=w.mask, casting="unsafe")
+
+    def put_integer(w: Wave, value: Any) -> None:
+        if w.mask is None:
+            w.u[base][:] = value
+        else:
+            np.copyto(w.u[base], value, where=w.mask, casting="unsafe")
+
+    return put_float if real else put_integer
+
+
+def _wide_putter(base: int, kind: str) -> Putter:
+    dtype = DTYPES[kind]
+
+    def put(w: Wave, value: Any) -> None:
+        bits = np.asarray(value, dtype).view(np.uint64)
+        if w.mask is None:
+            w.u[base][:] = bits
+            w.u[base + 1][:] = bits >> SHIFT32
+        else:
+            np.copyto(w.u[base], bits, where=w.mask, casting="unsafe")
+            np.copyto(w.u[base + 1], bits >> SHIFT32, where=w.mask, casting="unsafe")
+
+    return put
+
+
+def _half_putter(base: int, kind: str, half: int | None) -> Putter:
     dtype = DTYPES[kind]
 
     def put(w: Wave, value: Any) -> None:

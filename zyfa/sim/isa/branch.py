@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from zyfa.sim.isa.access import scalar_getter, scalar_putter
-from zyfa.sim.isa.instruction import Execute, Instruction, handles
+from zyfa.sim.isa.builders import handles
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.isa.salu import signed
 from zyfa.sim.state.wave import Wave
 
@@ -24,7 +25,7 @@ CONDITIONS: dict[str, Callable[[Wave], bool]] = {
 
 def target_address(inst: Instruction) -> int:
     """Address that the relative branch goes to."""
-    return inst.address + 4 + 4 * signed(int(inst.operands[-1].value), 16)
+    return inst.address + 4 + 4 * signed(inst.operands[-1].number, 16)
 
 
 def _conditional(condition: Callable[[Wave], bool]) -> Callable[[Instruction], Execute]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from zyfa.sim.isa.access import scalar_putter
-from zyfa.sim.isa.instruction import Execute, Instruction, handles, source
+from zyfa.sim.isa.builders import handles, source
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.state.wave import Wave, mask_bits
 
 UNORDERED = np.isnan
@@ -49,7 +51,9 @@ def classify(value: np.ndarray) -> np.ndarray:
     )  # fmt: skip
 
 
-def _builder(relation: Callable, kinds: tuple[str, str], to_exec: bool) -> Callable:
+def _builder(
+    relation: Callable[..., Any], kinds: tuple[str, str], to_exec: bool
+) -> Callable[..., Any]:
     def build(inst: Instruction) -> Execute:
         put = scalar_putter(inst.operands[0], True)
         a, b = source(inst, 1, kinds[0]), source(inst, 2, kinds[1])

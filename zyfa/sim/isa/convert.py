@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from zyfa import arithmetic
 from zyfa.sim.isa.access import vector_putter
-from zyfa.sim.isa.instruction import Execute, Instruction, destination, handles, source
+from zyfa.sim.isa.builders import destination, handles, source
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.isa.lanes import SELECT
 from zyfa.sim.isa.valu import lanewise
 from zyfa.sim.state.wave import Wave
@@ -19,12 +21,13 @@ U8 = np.array(0xFF, np.uint32)
 def to_int(value: np.ndarray, low: int, high: int) -> np.ndarray:
     """Saturating conversion of already rounded floats to int64; NaN gives 0."""
     value = np.where(np.isnan(value), 0, value).astype(np.float64)
-    return np.clip(value, low, high).astype(np.int64)
+    result: np.ndarray = np.clip(value, low, high).astype(np.int64)
+    return result
 
 
 I32, U32, I16, U16 = (-(2**31), 2**31 - 1), (0, 2**32 - 1), (-(2**15), 2**15 - 1), (0, 2**16 - 1)
 
-SIMPLE: list[tuple[str, str, str, Callable]] = [
+SIMPLE: list[tuple[str, str, str, Callable[..., Any]]] = [
     ("v_cvt_f32_i32", "i", "f", lambda a: a.astype(np.float32)),
     ("v_cvt_f32_u32", "u", "f", lambda a: a.astype(np.float32)),
     ("v_cvt_i32_f32", "f", "i", lambda a: to_int(np.trunc(a), *I32)),
@@ -72,15 +75,18 @@ def _norm(a: np.ndarray, top: int, low: int) -> np.ndarray:
     return np.rint(clipped * np.float32(top)).astype(np.int64)
 
 
-def _pk_int(low: int, high: int) -> Callable:
+def _pk_int(low: int, high: int) -> Callable[..., Any]:
     def pack(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         first, second = np.clip(a, low, high), np.clip(b, low, high)
-        return (first.astype(np.int64) & 0xFFFF) | (second.astype(np.int64) & 0xFFFF) << 16
+        result: np.ndarray = (first.astype(np.int64) & 0xFFFF) | (
+            second.astype(np.int64) & 0xFFFF
+        ) << 16
+        return result
 
     return pack
 
 
-PACKED: list[tuple[str, str, Callable]] = [
+PACKED: list[tuple[str, str, Callable[..., Any]]] = [
     ("v_cvt_pk_bf16_f32", "ff",
      lambda a, b: _pack16(arithmetic.bf16_encode(a), arithmetic.bf16_encode(b))),
     ("v_cvt_pk_f16_f32", "ff", lambda a, b: _pack16(a.astype(np.float16), b.astype(np.float16))),
@@ -95,7 +101,7 @@ PACKED: list[tuple[str, str, Callable]] = [
 ]  # fmt: skip
 
 
-def _packed(function: Callable, kinds: str) -> Callable[[Instruction], Execute]:
+def _packed(function: Callable[..., Any], kinds: str) -> Callable[[Instruction], Execute]:
     def build(inst: Instruction) -> Execute:
         put = destination(inst, "u")
         halves = inst.bits("op_sel", 3)
@@ -131,7 +137,7 @@ def _encode_fp8(inst: Instruction) -> Execute:
     put = vector_putter(inst.operands[0].base, "H", half)
     a, b = source(inst, 1, "f"), source(inst, 2, "f")
     scale = source(inst, 3, "f") if scaled else None
-    saturate = inst.kernel is None or inst.kernel.fp16_overflow
+    saturate = inst.kernel.fp16_overflow
     encode = arithmetic.fp8_e4m3_encode if "fp8" in inst.syntax.stem else arithmetic.fp8_e5m2_encode
 
     def run(w: Wave) -> None:

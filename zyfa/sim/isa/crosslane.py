@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from zyfa.sim.isa.access import scalar_getter, scalar_putter
-from zyfa.sim.isa.instruction import Execute, Instruction, handles
+from zyfa.sim.isa.builders import Builder, handles
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.state.wave import Wave
 
 
@@ -42,7 +43,7 @@ def _writelane(inst: Instruction) -> Execute:
     return run
 
 
-def _swap(width: int) -> object:
+def _swap(width: int) -> Builder:
     """Odd groups of `width` lanes of the first register trade with even groups of the second."""
     even = np.concatenate([np.arange(n, n + width) for n in range(0, 64, 2 * width)])
     odd = even + width

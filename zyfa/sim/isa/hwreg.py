@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from zyfa.sim.errors import SimError
 from zyfa.sim.isa.access import scalar_getter, scalar_putter
-from zyfa.sim.isa.instruction import Execute, Instruction, handles
+from zyfa.sim.isa.builders import handles
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.state.wave import Wave
 
 

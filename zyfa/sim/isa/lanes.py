@@ -5,17 +5,13 @@ Patterns: AMD "CDNA3 ISA", sections on DPP and SDWA.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from zyfa.sim.errors import UnknownInstruction
 from zyfa.sim.isa.access import DTYPES, Getter, Putter, modified, source_getter
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.isa.syntax import Operand
 from zyfa.sim.state.wave import Wave, lane_mask, mask_bits
-
-if TYPE_CHECKING:
-    from zyfa.sim.isa.instruction import Execute, Instruction
 
 LANE = np.arange(64)
 SELECT = {
@@ -24,7 +20,9 @@ SELECT = {
 }  # fmt: skip
 
 
-def dpp_pattern(inst: Instruction) -> tuple[np.ndarray, np.ndarray]:
+def dpp_pattern(  # noqa: C901 - a branch a control
+    inst: Instruction,
+) -> tuple[np.ndarray, np.ndarray]:
     """Source lane of each lane and whether it exists: (int[64], bool[64])."""
     modifiers = inst.syntax.modifiers
     row, column = LANE & ~15, LANE & 15

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from zyfa.sim.errors import SimError
 from zyfa.sim.isa.access import source_getter
-from zyfa.sim.isa.instruction import Execute, Instruction, handles
+from zyfa.sim.isa.builders import Builder, handles
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.state.wave import Pending, Wave
 
 LANE = np.arange(64)
 BYTES = {"b8": 1, "u8": 1, "i8": 1, "b16": 2, "u16": 2, "i16": 2, "b32": 4, "b64": 8, "b96": 12,
          "b128": 16}  # fmt: skip
-READS = {
+READS: dict[str, tuple[int, int | str | None]] = {
     "ds_read_b32": (4, None), "ds_read_b64": (8, None), "ds_read_b96": (12, None),
     "ds_read_b128": (16, None), "ds_read_u8": (1, None), "ds_read_u16": (2, None),
     "ds_read_i8": (1, 0x80), "ds_read_i16": (2, 0x8000),
@@ -59,14 +61,17 @@ def _active(values: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
     return values if mask is None else values[..., mask]
 
 
-def narrow(values: np.ndarray, rule: object, old: np.ndarray) -> np.ndarray:
+def narrow(values: np.ndarray, rule: int | str | None, old: np.ndarray) -> np.ndarray:
     """Sign extension or merging into half a register of a sub-dword load."""
+    merged: np.ndarray
     if rule is None:
         return values
     if rule == "low":
-        return values | (old & np.uint32(0xFFFF0000))
+        merged = values | (old & np.uint32(0xFFFF0000))
+        return merged
     if rule == "high":
-        return values << np.uint32(16) | (old & np.uint32(0xFFFF))
+        merged = values << np.uint32(16) | (old & np.uint32(0xFFFF))
+        return merged
     sign = np.int64(rule)
     return ((values.astype(np.int64) ^ sign) - sign).astype(np.uint32)
 
@@ -76,14 +81,19 @@ def fetch(w: Wave, addresses: np.ndarray, size: int, where: str) -> np.ndarray:
     shared = w.workgroup.shared
     words = shared.check(addresses, size, alignment(size), where)
     shared.note_read(words, w, where)
+    found: np.ndarray
     if size >= 4:
-        return shared.words[words]
-    if size == 2:
-        return shared.bytes.view(np.uint16)[addresses >> 1].astype(np.uint32)[None]
-    return shared.bytes[addresses].astype(np.uint32)[None]
+        found = shared.words[words]
+    elif size == 2:
+        found = shared.bytes.view(np.uint16)[addresses >> 1].astype(np.uint32)[None]
+    else:
+        found = shared.bytes[addresses].astype(np.uint32)[None]
+    return found
 
 
-def deposit(w: Wave, addresses: np.ndarray, values: np.ndarray, size: int, where: str) -> Callable:
+def deposit(
+    w: Wave, addresses: np.ndarray, values: np.ndarray, size: int, where: str
+) -> Callable[..., Any]:
     """Store and return the function that settles the write at its s_waitcnt."""
     shared = w.workgroup.shared
     words = shared.check(addresses, size, alignment(size), where)
@@ -99,8 +109,8 @@ def deposit(w: Wave, addresses: np.ndarray, values: np.ndarray, size: int, where
 
 def _address(inst: Instruction, position: int) -> Callable[[Wave], np.ndarray]:
     get = source_getter(inst.operands[position], "u")
-    offset = int(inst.modifier("offset", 0)) if not isinstance(
-        inst.modifier("offset", 0), str) else 0  # fmt: skip
+    given = inst.modifier("offset")
+    offset = 0 if isinstance(given, str) else int(given)
     return lambda w: get(w).astype(np.int64) + offset
 
 
@@ -171,12 +181,17 @@ def _write2(inst: Instruction) -> Execute:
             deposit(w, at + offset, _active(w.v[base : base + count], w.mask), size, where)
             for base, offset in zip(bases, offsets, strict=True)
         ]
-        w.lgkm.append(Pending((), lambda: [settle() for settle in settles], inst, "lds"))
+
+        def settle() -> None:
+            for one in settles:
+                one()
+
+        w.lgkm.append(Pending((), settle, inst, "lds"))
 
     return run
 
 
-def _transpose(element_bytes: int) -> object:
+def _transpose(element_bytes: int) -> Builder:
     """ds_read_b64_tr: a 16-lane group reads rows and gets columns back.
 
     8-bit: lane s supplies row s / 2, columns 8 (s % 2)...; 16-bit: row s / 4, columns 4 (s % 4)...
@@ -212,7 +227,13 @@ handles("ds_read_b64_tr_b8")(_transpose(1))
 handles("ds_read_b64_tr_b16")(_transpose(2))
 
 
-def swizzle_lanes(control: object) -> np.ndarray:
+def _quad(choice: list[int]) -> np.ndarray:
+    """Source lanes of a permutation inside every four lanes."""
+    lanes: np.ndarray = (LANE & ~3) + np.array(choice)[LANE & 3]
+    return lanes
+
+
+def swizzle_lanes(control: int | str) -> np.ndarray:
     """Source lane of ds_swizzle_b32's offset: int or `swizzle(MODE,...)` text."""
     if isinstance(control, str):
         mode, *numbers = control[control.index("(") + 1 : -1].split(",")
@@ -225,17 +246,16 @@ def swizzle_lanes(control: object) -> np.ndarray:
         else:
             values = [int(number, 0) for number in numbers]
             if mode == "QUAD_PERM":
-                return (LANE & ~3) + np.array(values)[LANE & 3]
+                return _quad(values)
             size = values[0]
             ands, ors, xors = {
                 "SWAP": (31, 0, size), "REVERSE": (31, 0, size - 1),
                 "BROADCAST": (32 - size, values[-1], 0),
             }[mode]  # fmt: skip
     else:
-        code = int(control)
+        code = control
         if code & 0x8000:
-            quad = np.array([code >> (2 * n) & 3 for n in range(4)])
-            return (LANE & ~3) + quad[LANE & 3]
+            return _quad([code >> (2 * n) & 3 for n in range(4)])
         ands, ors, xors = code & 31, code >> 5 & 31, code >> 10 & 31
     return (LANE & 32) | ((((LANE & 31) & ands) | ors) ^ xors)
 
@@ -245,8 +265,10 @@ def _permute(inst: Instruction) -> Execute:
     stem, base = inst.syntax.stem, inst.operands[0].base
     swizzle = stem == "ds_swizzle_b32"
     get = source_getter(inst.operands[1 if swizzle else 2], "u")
-    address = None if swizzle else _address(inst, 1)
-    lanes = swizzle_lanes(inst.modifier("offset", 0)) if swizzle else None
+    if swizzle:
+        lanes = swizzle_lanes(inst.modifier("offset"))
+    else:
+        address = _address(inst, 1)
 
     def run(w: Wave) -> None:
         value, active = np.broadcast_to(get(w), (64,)), w.lanes
@@ -264,14 +286,15 @@ def _permute(inst: Instruction) -> Execute:
 
 def combine(name: str, old: np.ndarray, new: np.ndarray) -> np.ndarray:
     """The value an atomic leaves in memory, for arrays of one lane each (any dtype)."""
-    operation = {
+    table: dict[str, Callable[..., Any]] = {
         "add": np.add, "sub": np.subtract, "rsub": lambda a, b: b - a, "and": np.bitwise_and,
         "or": np.bitwise_or, "xor": np.bitwise_xor, "min": np.fmin, "max": np.fmax,
         "swap": lambda a, b: b, "wrxchg": lambda a, b: b,
         "inc": lambda a, b: np.where(a >= b, 0, a + a.dtype.type(1)),
         "dec": lambda a, b: np.where((a == 0) | (a > b), b, a - a.dtype.type(1)),
-    }[name]  # fmt: skip
-    return operation(old, new).astype(old.dtype)
+    }  # fmt: skip
+    left: np.ndarray = table[name](old, new).astype(old.dtype)
+    return left
 
 
 ATOMIC = {

@@ -12,14 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from zyfa import arithmetic
 from zyfa.sim.errors import UnknownInstruction
-from zyfa.sim.isa.access import Getter, block_getter
-from zyfa.sim.isa.instruction import Execute, Instruction, handles
+from zyfa.sim.isa.access import Getter, block_getter, cast, constant_bits
+from zyfa.sim.isa.builders import handles
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.state.wave import Wave
+
+Reader = Callable[[Wave], np.ndarray]
 
 SHAPE = re.compile(
     r"v_(?:smfmac|mfma(?:_scale)?)_(f32|f64|i32)_(\d+)x(\d+)x(\d+)(?:_(\d+)b)?_([a-z0-9_]+)$"
@@ -77,7 +81,9 @@ def unpack(block: np.ndarray, form: str) -> np.ndarray:
     return lanes.view(np.float32).astype(np.float64)
 
 
-def operand_matrix(get: Getter, form: str, rows: int, depth: int, blocks: int) -> Callable:
+def operand_matrix(
+    get: Getter, form: str, rows: int, depth: int, blocks: int
+) -> Callable[..., Any]:
     """Reader of A (or B transposed): float64[blocks, rows, depth]."""
     width = depth * rows * blocks // 64
     registers = width * BITS[form] // 32 or 1
@@ -118,9 +124,9 @@ def accumulator_index(rows: int, blocks: int) -> np.ndarray:
     return register * 64 + lane
 
 
-def _accumulate(
-    inst: Instruction, a: Callable, b: Callable, rows: int, blocks: int, integer: bool,
-    scales: tuple[Callable, Callable] | None, c_position: int,
+def _accumulate(  # noqa: PLR0913 - the operands and the shape of one instruction
+    inst: Instruction, a: Reader, b: Reader, rows: int, blocks: int, integer: bool,
+    scales: tuple[Reader, Reader] | None, c_position: int,
 ) -> Execute:  # fmt: skip
     index = accumulator_index(rows, blocks)
     registers = rows * rows * blocks // 64
@@ -129,7 +135,7 @@ def _accumulate(
     first = inst.operands[0].base
     last = first + registers
     inverse = np.argsort(index.reshape(-1)).reshape(registers, 64)
-    fixed = None if item.vector else get_c(None)
+    fixed = None if item.vector else cast(constant_bits(item, "f"), "u")
     kind = np.int32 if integer else np.float32
 
     def run(w: Wave) -> None:
@@ -145,7 +151,9 @@ def _accumulate(
     return run
 
 
-def _scale_reader(inst: Instruction, position: int, number: int, rows: int, depth: int) -> Callable:
+def _scale_reader(
+    inst: Instruction, position: int, number: int, rows: int, depth: int
+) -> Callable[..., Any]:
     """Reader of E8M0 scales spread over k: float64[1, rows, depth]."""
     low, high = inst.bits("op_sel", 3), inst.bits("op_sel_hi", 3)
     shift = np.uint32(8 * (low[number] + 2 * high[number]))
@@ -184,7 +192,8 @@ def build_mfma(inst: Instruction) -> Execute:
     b = operand_matrix(block_getter(inst.operands[2]), form_b, rows, depth, blocks)
     scales = None
     if scaled:
-        scales = tuple(_scale_reader(inst, 4 + n, n, rows, depth) for n in (0, 1))
+        of_a, of_b = (_scale_reader(inst, 4 + n, n, rows, depth) for n in (0, 1))
+        scales = of_a, of_b
     return _accumulate(inst, a, b, rows, blocks, found[1] == "i32", scales, 3)
 
 
@@ -210,6 +219,7 @@ for _name in MNEMONICS:
 def _smfmac(inst: Instruction) -> Execute:
     """4:2 structured sparsity: A holds two of every four k, the index register says which."""
     found = SHAPE.match(inst.syntax.stem)
+    assert found is not None
     rows, depth = int(found[2]), int(found[4])
     if inst.modifier("cbsz", 0) or inst.modifier("abid", 0):
         raise UnknownInstruction(f"index selection is not simulated: {inst.where}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from zyfa import arithmetic
 from zyfa.sim.isa.access import DTYPES, Getter, source_getter, vector_putter
-from zyfa.sim.isa.instruction import Execute, Instruction, handles
+from zyfa.sim.isa.builders import handles
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.isa.syntax import Operand
 from zyfa.sim.isa.valu_float import flushing, fma_f16
 from zyfa.sim.state.wave import Wave
@@ -25,7 +27,7 @@ def _negated(get: Getter, neg: int) -> Getter:
     return (lambda w: -get(w)) if neg else get
 
 
-def _pk_f32(function: Callable, count: int) -> Callable[[Instruction], Execute]:
+def _pk_f32(function: Callable[..., Any], count: int) -> Callable[[Instruction], Execute]:
     def build(inst: Instruction) -> Execute:
         act = flushing(function) if inst.flush else function
         low_pick, high_pick = inst.bits("op_sel", count), inst.bits("op_sel_hi", count, 1)
@@ -84,7 +86,7 @@ def _half(item: Operand, pick: int, kind: str, neg: int) -> Getter:
     return _negated(source_getter(Operand(item.text, item.base, 1), kind, pick), neg)
 
 
-def _pk16(function: Callable, kind: str, count: int) -> Callable[[Instruction], Execute]:
+def _pk16(function: Callable[..., Any], kind: str, count: int) -> Callable[[Instruction], Execute]:
     def build(inst: Instruction) -> Execute:
         picks = inst.bits("op_sel", count), inst.bits("op_sel_hi", count, 1)
         negs = inst.bits("neg_lo", count), inst.bits("neg_hi", count)
@@ -143,7 +145,7 @@ def _bf16_pair(bits: np.ndarray) -> np.ndarray:
     return arithmetic.bf16_decode(_halves(bits, np.uint16)).astype(np.float64)
 
 
-DOTS: dict[str, tuple[Callable, Callable, str]] = {
+DOTS: dict[str, tuple[Callable[..., Any], Callable[..., Any], str]] = {
     "f32_f16": (lambda a: _halves(a, np.float16).astype(np.float64),) * 2 + ("f",),
     "f32_bf16": (_bf16_pair, _bf16_pair, "f"),
     "i32_i16": (lambda a: _halves(a, np.int16).astype(np.int64),) * 2 + ("i",),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from zyfa.sim.isa.access import scalar_getter, scalar_putter
-from zyfa.sim.isa.instruction import Execute, Instruction, handles
+from zyfa.sim.isa.builders import Builder, handles
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.state.wave import Wave
 
 B32, B64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
@@ -88,7 +89,7 @@ TO32: dict[str, tuple[Callable[[int, int], int], str, bool]] = {
 }
 
 
-def _binary(function: Callable[[int, int], int], wide: bool, scc: str, wide_b: bool) -> object:
+def _binary(function: Callable[[int, int], int], wide: bool, scc: str, wide_b: bool) -> Builder:
     mask = B64 if wide else B32
 
     def build(inst: Instruction) -> Execute:
@@ -111,7 +112,7 @@ def _binary(function: Callable[[int, int], int], wide: bool, scc: str, wide_b: b
     return build
 
 
-def _unary(function: Callable[[int, int], int], bits: int, to32: bool, scc: str) -> object:
+def _unary(function: Callable[[int, int], int], bits: int, to32: bool, scc: str) -> Builder:
     mask = B32 if to32 or bits == 32 else B64
 
     def build(inst: Instruction) -> Execute:
@@ -143,7 +144,7 @@ handles("s_bfm_b64")(_binary(lambda a, b: ((1 << (a & 63)) - 1) << (b & 63), Tru
 for _name, (_function, _scc) in UNARY.items():
     for _bits in (32, 64):
         handles(f"{_name}_b{_bits}")(_unary(_function, _bits, False, _scc))
-for _name, (_function, _scc, _) in TO32.items():
+for _name, (_function, _scc, _narrow) in TO32.items():
     for _bits in (32, 64):
         handles(f"{_name}_b{_bits}")(_unary(_function, _bits, True, _scc))
 handles("s_flbit_i32")(_unary(_flbit_signed, 32, True, "-"))
@@ -153,7 +154,7 @@ handles("s_sext_i32_i16")(_unary(lambda a, n: signed(a, 16), 32, True, "-"))
 handles("s_abs_i32")(_unary(lambda a, n: abs(signed(a)), 32, True, "nz"))
 
 
-def _carry(function: Callable[[int, int, int], tuple[int, int]]) -> object:
+def _carry(function: Callable[[int, int, int], tuple[int, int]]) -> Builder:
     def build(inst: Instruction) -> Execute:
         put = scalar_putter(inst.operands[0])
         get_a, get_b = (scalar_getter(item) for item in inst.operands[1:3])
@@ -199,10 +200,14 @@ handles("s_max_i32")(
 handles("s_absdiff_i32")(
     _carry(lambda a, b, c: (abs(signed(a) - signed(b)), int(signed(a) != signed(b))))
 )
+
+
+def _shift_add(n: int) -> Builder:
+    return _carry(lambda a, b, c: ((a << n) + b, int((a << n) + b > B32)))
+
+
 for _n in (1, 2, 3, 4):
-    handles(f"s_lshl{_n}_add_u32")(
-        _carry(lambda a, b, c, n=_n: ((a << n) + b, int((a << n) + b > B32)))
-    )
+    handles(f"s_lshl{_n}_add_u32")(_shift_add(_n))
 
 
 @handles("s_cselect_b32", "s_cselect_b64", "s_cmov_b32", "s_cmov_b64")
@@ -255,7 +260,7 @@ def _sopk(name: str, function: Callable[[int, int], tuple[int | None, int | None
     def build(inst: Instruction) -> Execute:
         item = inst.operands[0]
         get, put = scalar_getter(item), scalar_putter(item)
-        constant = signed(int(inst.operands[1].value), 16)
+        constant = signed(inst.operands[1].number, 16)
 
         def run(w: Wave) -> None:
             value, scc = function(get(w), constant)
@@ -272,9 +277,15 @@ def _sopk(name: str, function: Callable[[int, int], tuple[int | None, int | None
 _sopk("s_movk_i32", lambda a, k: (k, None))
 _sopk("s_mulk_i32", lambda a, k: (signed(a) * k, None))
 _sopk("s_addk_i32", lambda a, k: (signed(a) + k, _overflow(signed(a) + k)))
+
+
+def _compare_constant(name: str, relation: Callable[[int, int], bool]) -> None:
+    _sopk(f"s_cmpk_{name}_i32", lambda a, k: (None, int(relation(signed(a), k))))
+    _sopk(f"s_cmpk_{name}_u32", lambda a, k: (None, int(relation(a, k & 0xFFFF))))
+
+
 for _name, _relation in COMPARE.items():
-    _sopk(f"s_cmpk_{_name}_i32", lambda a, k, r=_relation: (None, int(r(signed(a), k))))
-    _sopk(f"s_cmpk_{_name}_u32", lambda a, k, r=_relation: (None, int(r(a, k & 0xFFFF))))
+    _compare_constant(_name, _relation)
 
 
 @handles("s_bitset0_b32", "s_bitset1_b32")

@@ -6,8 +6,9 @@ import re
 
 from zyfa.sim.errors import BoundsError
 from zyfa.sim.isa.access import scalar_getter
-from zyfa.sim.isa.instruction import Execute, Instruction, handles
-from zyfa.sim.isa.syntax import SGPR
+from zyfa.sim.isa.builders import handles
+from zyfa.sim.isa.instruction import Execute, Instruction
+from zyfa.sim.state.registers import SGPR
 from zyfa.sim.state.wave import Pending, Wave
 
 SIZES = {"": 1, "x2": 2, "x3": 3, "x4": 4, "x8": 8, "x16": 16}
@@ -16,7 +17,7 @@ NAMES = [f"s_{buffer}load_dword{size}" for size in SIZES for buffer in ("", "buf
 
 @handles(*NAMES)
 def _load(inst: Instruction) -> Execute:
-    count = SIZES[re.search(r"dword(x?\d*)$", inst.syntax.stem)[1]]
+    count = SIZES[re.sub(r".*dword(x?\d*)$", r"\1", inst.syntax.stem)]
     target = inst.operands[0].base
     get_base = scalar_getter(inst.operands[1], True)
     get_offset = scalar_getter(inst.operands[2])

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
-VGPR, AGPR, SGPR = 0, 256, 512
-"""Register numbers used throughout: v0.. = 0.., a0.. = 256.., s0.. = 512.."""
-
-VCC, TTMP, M0, EXEC = SGPR + 106, SGPR + 108, SGPR + 124, SGPR + 126
-SCC = SGPR + 128
-REGISTERS = SGPR + 130
+from zyfa.sim.state.registers import AGPR, EXEC, M0, SCC, SGPR, TTMP, VCC, VGPR
 
 NAMED = {
     "vcc": (VCC, 2), "vcc_lo": (VCC, 1), "vcc_hi": (VCC + 1, 1),
@@ -45,6 +41,13 @@ class Operand:
     sext: bool = False
 
     @property
+    def number(self) -> int:
+        """The integer of a constant. Raises TypeError for anything else."""
+        if not isinstance(self.value, int):
+            raise TypeError(f"{self.text} is no integer")
+        return self.value
+
+    @property
     def vector(self) -> bool:
         return 0 <= self.base < SGPR
 
@@ -56,7 +59,7 @@ class Syntax:
     text: str
     mnemonic: str
     operands: tuple[Operand, ...]
-    modifiers: dict[str, object] = field(hash=False)
+    modifiers: dict[str, Any] = field(hash=False)
 
     @property
     def stem(self) -> str:
@@ -92,7 +95,7 @@ def operand(text: str) -> Operand:
     return Operand(text)
 
 
-def _modifier(text: str) -> object:
+def _modifier(text: str) -> Any:
     if text.startswith("["):
         return [int(item, 0) for item in text[1:-1].split(",")]
     try:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from zyfa import arithmetic
 from zyfa.sim.isa.access import scalar_getter, scalar_putter, vector_putter
-from zyfa.sim.isa.instruction import Execute, Instruction, adjusted, destination, handles, source
+from zyfa.sim.isa.builders import adjusted, destination, handles, source
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.state.wave import Wave, lane_mask, mask_bits
 
 U5, U6 = np.array(31, np.uint32), np.array(63, np.uint64)
@@ -16,13 +18,15 @@ B24 = np.array(0xFFFFFF, np.uint32)
 BYTE = np.array(0xFF, np.uint32)
 
 
-def table(kind: str, functions: dict[str, Callable], result: str = "") -> None:
+def table(kind: str, functions: dict[str, Callable[..., Any]], result: str = "") -> None:
     """Register functions whose sources and result are all of `kind`."""
     for name, function in functions.items():
         handles(name)(lanewise(function, kind * function.__code__.co_argcount, result or kind))
 
 
-def lanewise(function: Callable, kinds: str, result: str) -> Callable[[Instruction], Execute]:
+def lanewise(
+    function: Callable[..., Any], kinds: str, result: str
+) -> Callable[[Instruction], Execute]:
     """Builder of `dst = function(src0, src1, ...)`; one kind per source."""
 
     def build(inst: Instruction) -> Execute:
@@ -51,7 +55,8 @@ def _wide(a: np.ndarray) -> np.ndarray:
 
 def _bfe(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     width = c & U5
-    return (a >> (b & U5)) & ((np.uint32(1) << width) - np.uint32(1))
+    result: np.ndarray = (a >> (b & U5)) & ((np.uint32(1) << width) - np.uint32(1))
+    return result
 
 
 def _bfe_signed(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -77,7 +82,8 @@ def _perm(a: np.ndarray, b: np.ndarray, selector: np.ndarray) -> np.ndarray:
 
 
 def _popcount(a: np.ndarray) -> np.ndarray:
-    return np.bitwise_count(a).astype(np.uint32)
+    result: np.ndarray = np.bitwise_count(a).astype(np.uint32)
+    return result
 
 
 def _ffbh(a: np.ndarray) -> np.ndarray:
@@ -103,7 +109,8 @@ def _reverse(a: np.ndarray) -> np.ndarray:
 
 
 def _median(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    return np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c))
+    result: np.ndarray = np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c))
+    return result
 
 
 table("u", {

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from zyfa import arithmetic
 from zyfa.sim.isa.access import scalar_putter
-from zyfa.sim.isa.instruction import Execute, Instruction, destination, handles, source
+from zyfa.sim.isa.builders import Builder, destination, handles, source
+from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.state.wave import Wave, lane_mask, mask_bits
 
 TINY, TWO_PI = np.float32(2.0**-126), 2 * np.pi
 
 
-def flushing(function: Callable) -> Callable:
+def flushing(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with denormal inputs and results replaced by zeros."""
 
     def flushed(*values: np.ndarray) -> np.ndarray:
@@ -23,7 +25,7 @@ def flushing(function: Callable) -> Callable:
     return flushed
 
 
-def arithmetic_f32(function: Callable, count: int) -> Callable[[Instruction], Execute]:
+def arithmetic_f32(function: Callable[..., Any], count: int) -> Callable[[Instruction], Execute]:
     """Builder of an f32 instruction with `count` sources that obeys the denormal mode."""
 
     def build(inst: Instruction) -> Execute:
@@ -44,14 +46,16 @@ def arithmetic_f32(function: Callable, count: int) -> Callable[[Instruction], Ex
 
 def maximum3(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """v_max3_f32: maxNum of three."""
-    return np.fmax(np.fmax(a, b), c)
+    result: np.ndarray = np.fmax(np.fmax(a, b), c)
+    return result
 
 
 def median3(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """v_med3_f32; with a NaN operand the minimum of the three (maxNum rules)."""
     middle = np.fmax(np.fmin(a, b), np.fmin(np.fmax(a, b), c))
     low = np.fmin(np.fmin(a, b), c)
-    return np.where(np.isnan(a) | np.isnan(b) | np.isnan(c), low, middle)
+    result: np.ndarray = np.where(np.isnan(a) | np.isnan(b) | np.isnan(c), low, middle)
+    return result
 
 
 def _ldexp(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -60,11 +64,13 @@ def _ldexp(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _ldexp64(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.ldexp(a, np.clip(b.astype(np.int32), -3000, 3000))
+    result: np.ndarray = np.ldexp(a, np.clip(b.astype(np.int32), -3000, 3000))
+    return result
 
 
 def _fract(a: np.ndarray) -> np.ndarray:
-    return np.minimum(a - np.floor(a), np.nextafter(a.dtype.type(1), a.dtype.type(0)))
+    result: np.ndarray = np.minimum(a - np.floor(a), np.nextafter(a.dtype.type(1), a.dtype.type(0)))
+    return result
 
 
 def _frexp_exponent(a: np.ndarray) -> np.ndarray:
@@ -75,7 +81,7 @@ def _frexp_mantissa(a: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(a), np.frexp(a)[0], a)
 
 
-UNARY = {
+UNARY: dict[str, Callable[..., Any]] = {
     "exp": arithmetic.exp2_f32, "log": arithmetic.log2_f32, "rcp": arithmetic.rcp_f32,
     "rcp_iflag": arithmetic.rcp_f32, "rsq": arithmetic.rsq_f32, "sqrt": arithmetic.sqrt_f32,
     "sin": lambda a: np.sin(TWO_PI * a.astype(np.float64)).astype(np.float32),
@@ -83,11 +89,11 @@ UNARY = {
     "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "rndne": np.rint, "fract": _fract,
     "frexp_mant": _frexp_mantissa,
 }  # fmt: skip
-BINARY = {
+BINARY: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "subrev": lambda a, b: b - a,
     "mul": lambda a, b: a * b, "max": np.fmax, "min": np.fmin,
 }  # fmt: skip
-TERNARY = {
+TERNARY: dict[str, Callable[..., Any]] = {
     "fma": arithmetic.fma_f32, "max3": maximum3,
     "min3": lambda a, b, c: np.fmin(np.fmin(a, b), c), "med3": median3,
     "maximum3": lambda a, b, c: np.maximum(np.maximum(a, b), c),
@@ -105,7 +111,7 @@ handles("v_mul_legacy_f32")(
 )
 
 
-def _lanewise(function: Callable, kinds: str, result: str) -> Callable[[Instruction], Execute]:
+def _lanewise(function: Callable[..., Any], kinds: str, result: str) -> Builder:
     def build(inst: Instruction) -> Execute:
         put = destination(inst, result)
         gets = [source(inst, 1 + n, kind) for n, kind in enumerate(kinds)]
@@ -155,7 +161,7 @@ handles("v_frexp_exp_i32_f64")(_lanewise(_frexp_exponent, "d", "i"))
 handles("v_frexp_exp_i16_f16")(_lanewise(_frexp_exponent, "h", "S"))
 
 
-def _accumulate(fma: Callable, kind: str) -> Callable[[Instruction], Execute]:
+def _accumulate(fma: Callable[..., Any], kind: str) -> Callable[[Instruction], Execute]:
     """v_fmac: the destination is the addend."""
 
     def build(inst: Instruction) -> Execute:
@@ -255,11 +261,11 @@ def _div_fixup(inst: Instruction) -> Execute:
         quotient, den, num = (np.broadcast_to(get(w), (64,)) for get in gets)
         negative = np.signbit(den) != np.signbit(num)
         both_zero, both_inf = (den == 0) & (num == 0), np.isinf(den) & np.isinf(num)
-        magnitude = np.select(
+        magnitude: np.ndarray = np.select(
             [np.isnan(num) | np.isnan(den) | both_zero | both_inf,
              (den == 0) | np.isinf(num), np.isinf(den) | (num == 0),
              _exponent(num) - _exponent(den) < -under],
-            [nan, inf, zero, zero], np.abs(quotient),
+            [np.asarray(x) for x in (nan, inf, zero, zero)], np.abs(quotient),
         )  # fmt: skip
         put(w, np.where(negative, -magnitude, magnitude))
 

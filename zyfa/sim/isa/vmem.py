@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from zyfa.sim.errors import BoundsError, SimError, UnknownInstruction
 from zyfa.sim.isa import lds
 from zyfa.sim.isa.access import scalar_getter, source_getter
-from zyfa.sim.isa.instruction import Execute, Instruction, handles
-from zyfa.sim.isa.syntax import SGPR
+from zyfa.sim.isa.builders import Builder, handles
+from zyfa.sim.isa.instruction import Execute, Instruction
+from zyfa.sim.isa.syntax import Operand
+from zyfa.sim.state.registers import SGPR
 from zyfa.sim.state.wave import Pending, Wave
 
 LOADS = {
@@ -55,7 +58,7 @@ class Access:
         else:
             self.init_flat(items, first)
 
-    def init_flat(self, items: tuple, first: int) -> None:
+    def init_flat(self, items: tuple[Operand, ...], first: int) -> None:
         address = items[first]
         saddr = items[-1]
         offset = np.uint64(self.offset & 0xFFFFFFFFFFFFFFFF)
@@ -76,14 +79,15 @@ class Access:
             vector, scalar = source_getter(address, "u"), scalar_getter(saddr, True)
 
             def form(w: Wave) -> np.ndarray:
-                return vector(w).astype(np.uint64) + np.uint64(scalar(w)) + offset
+                result: np.ndarray = vector(w).astype(np.uint64) + np.uint64(scalar(w)) + offset
+                return result
 
             self.form = form
         else:
             base = address.base
             self.form = lambda w: w.pair(base) + offset
 
-    def init_buffer(self, inst: Instruction, items: tuple) -> None:
+    def init_buffer(self, inst: Instruction, items: tuple[Operand, ...]) -> None:
         srd_at = next(n for n, item in enumerate(items) if item.base >= SGPR and item.count == 4)
         srd = items[srd_at].base - SGPR
         soffset = scalar_getter(items[srd_at + 1])
@@ -113,7 +117,8 @@ class Access:
                 offset = offset + rows * stride
             else:
                 self.room = records - scalar - offset
-            return (offset + (base + scalar)).astype(np.uint64)
+            result: np.ndarray = (offset + (base + scalar)).astype(np.uint64)
+            return result
 
         self.form = form
 
@@ -142,7 +147,9 @@ def _space(w: Wave, access: Access, address: np.ndarray, active: np.ndarray) -> 
     return "global"
 
 
-def private_rows(w: Wave, address: np.ndarray, size: int, where: str) -> tuple:
+def private_rows(
+    w: Wave, address: np.ndarray, size: int, where: str
+) -> tuple[np.ndarray, np.ndarray]:
     """(bytes[64, scratch], int64[64]) of private memory; raises BoundsError."""
     at = address.astype(np.int64) & 0xFFFFFFFF
     if w.scratch is None or ((at < 0) | (at + size > w.scratch.shape[1])).any():
@@ -177,7 +184,7 @@ def load(w: Wave, access: Access, size: int) -> np.ndarray:
     return out
 
 
-def store(w: Wave, access: Access, values: np.ndarray, size: int) -> Callable | None:
+def store(w: Wave, access: Access, values: np.ndarray, size: int) -> Callable[..., Any] | None:
     """Write uint32[dwords, 64] under EXEC and the buffer's range."""
     address, active = access.lanes(w, size)
     space = _space(w, access, address, active)
@@ -206,7 +213,7 @@ def _queue(w: Wave, entry: Pending, flat: bool) -> None:
     w.vmem.append(entry)
 
 
-def _load_builder(name: str) -> object:
+def _load_builder(name: str) -> Builder:
     size, rule = LOADS[name]
 
     def build(inst: Instruction) -> Execute:
@@ -255,7 +262,7 @@ def _direct(inst: Instruction, size: int) -> Execute:
     return run
 
 
-def _store_builder(name: str) -> object:
+def _store_builder(name: str) -> Builder:
     size, shift = STORES[name]
     by = np.uint32(shift)
     count = max(size // 4, 1)
@@ -287,7 +294,7 @@ for _name in ("dword", "dwordx3", "dwordx4"):
 @handles(
     *(f"{family}_atomic_{name}" for family in ("global", "flat", "buffer") for name in ATOMICS)
 )
-def _atomic(inst: Instruction) -> Execute:
+def _atomic(inst: Instruction) -> Execute:  # noqa: C901 - buffer, global, flat; with and without result
     stem = re.sub(r"^\w+?_atomic_", "", inst.syntax.stem)
     name, dtype = ATOMICS[stem]
     family = inst.syntax.mnemonic.split("_")[0]
@@ -303,7 +310,7 @@ def _atomic(inst: Instruction) -> Execute:
     def operand(w: Wave, first: int) -> np.ndarray:
         return np.ascontiguousarray(w.v[first : first + count].T).view(dtype).reshape(-1)
 
-    def cells(w: Wave, address: np.ndarray, active: np.ndarray) -> Iterator[tuple]:
+    def cells(w: Wave, address: np.ndarray, active: np.ndarray) -> Iterator[tuple[Any, ...]]:
         """(lane, one-element view of the memory) of the active lanes, in lane order."""
         space = _space(w, access, address, active)
         if space == "private":

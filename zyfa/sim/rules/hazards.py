@@ -11,9 +11,10 @@ from typing import NoReturn
 
 from zyfa.sim.errors import HazardError, PoisonError
 from zyfa.sim.isa.instruction import Instruction
-from zyfa.sim.isa.syntax import AGPR, EXEC, M0, REGISTERS, SGPR, VCC, parse
+from zyfa.sim.isa.syntax import parse
 from zyfa.sim.rules.usage import registers, usage
 from zyfa.sim.rules.waitstates import NEED, WAR_SLOTS, Kind, Role, passes
+from zyfa.sim.state.registers import AGPR, EXEC, M0, REGISTERS, SGPR, VCC
 from zyfa.sim.state.wave import Pending, Wave
 
 TRANSCENDENTAL = re.compile(r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_")
@@ -50,7 +51,9 @@ def producer_kinds(text: str) -> tuple[Kind, Kind]:
 SETREG_CELL = REGISTERS - 1
 
 
-def checks(text: str) -> list[tuple[int, int]]:
+def checks(  # noqa: C901, PLR0915 - a branch a role of the table
+    text: str,
+) -> list[tuple[int, int]]:
     """(register, Role) pairs to test before the instruction may issue."""
     syntax, use = parse(text), usage(text)
     stem = syntax.stem
@@ -146,7 +149,9 @@ class Scoreboard:
         if scalar == Kind.SETREG:
             self.scalar_writes = (SETREG_CELL,)
         self.writes_by_valu = self.stem.startswith("v_") and not self.is_matrix
-        self.war, self.war_registers, self.accumulator = 0, (), ()
+        self.war = 0
+        self.war_registers: tuple[int, ...] = ()
+        self.accumulator: tuple[int, ...] = ()
         if self.is_matrix:
             c = use.sources[2] if len(use.sources) > 2 else use.destinations[0]
             if self.stem.startswith("v_smfmac"):
@@ -157,7 +162,9 @@ class Scoreboard:
                 self.war_registers = self.accumulator
 
 
-def check(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
+def check(  # noqa: C901 - every instruction goes through it, so no calls
+    w: Wave, inst: Instruction, board: Scoreboard, now: int
+) -> None:
     """Raise HazardError or PoisonError when `inst` may not issue at cycle `now`."""
     writers = w.writers
     for register, role in board.checks:
@@ -186,7 +193,7 @@ def check(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
 
 def chained(board: Scoreboard, producer: Instruction) -> bool:
     """The accumulate chain: same opcode, exactly the same registers."""
-    other = producer.board
+    other: Scoreboard = producer.board
     return other.stem == board.stem and other.vector_writes == board.accumulator
 
 

@@ -54,7 +54,7 @@ def reach(board: Scoreboard) -> int:
     return max(vector, scalar, board.war)
 
 
-def _follow(
+def _follow(  # noqa: C901 - one walk with its kinds of findings
     program: Program,
     boards: list[Scoreboard],
     producer: Instruction,
@@ -67,6 +67,7 @@ def _follow(
     live = {register: vector for register in board.vector_writes if vector}
     live |= {register: scalar for register in board.scalar_writes if scalar}
     best: dict[int, int] = {}
+    stack: list[tuple[int, int, frozenset[int], frozenset[int]]]
     stack = [(row, 0, frozenset(live), frozenset(board.war_registers))
              for row in successors(program, producer)]  # fmt: skip
     while stack:
@@ -100,7 +101,7 @@ def _follow(
 
 def states(inst: Instruction) -> int:
     """Wait states of an instruction."""
-    return 1 + int(inst.operands[0].value) if inst.syntax.stem == "s_nop" else 1
+    return 1 + inst.operands[0].number if inst.syntax.stem == "s_nop" else 1
 
 
 def successors(program: Program, inst: Instruction) -> list[int]:

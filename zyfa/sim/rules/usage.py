@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from zyfa.sim.isa.syntax import EXEC, M0, SCC, VCC, Operand, Syntax, parse
+from zyfa.sim.isa.syntax import Operand, Syntax, parse
+from zyfa.sim.state.registers import EXEC, M0, SCC, VCC
 
 NO_DESTINATION = re.compile(
     r"s_(cmp|cmpk|bitcmp|cbranch|branch|nop|waitcnt|set|sleep|barrier|endpgm|ttrace|dcache|icache"

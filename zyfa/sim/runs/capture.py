@@ -18,7 +18,7 @@ from tracekit.sqtt.writer import StreamWriter
 from zyfa.sim.isa.program import Program
 from zyfa.sim.runs.execution import Timing
 from zyfa.sim.state.workgroup import Launch
-from zyfa.sim.timing.costs import BRANCH, INTERNAL, MATRIX, VALU
+from zyfa.sim.timing.costs import BRANCH, INTERNAL, MATRIX, VALU, Cost
 from zyfa.sim.timing.parameters import Parameters
 from zyfa.sim.timing.track import Issue, Track
 
@@ -46,7 +46,7 @@ def write(
     writer = StreamWriter(target_cu=CU, se=SE)
     _preamble(writer, program, launch)
     for track in timing.tracks:
-        records = [_executed(program, issue) for issue in track.executed()]
+        records = [_executed(program, timing.costs[issue.row], issue) for issue in track.executed()]
         begin = ORIGIN + track.start
         write_wave(writer, track.simd, slots[track.number], begin, records)
         for when, value in track.driver.markers:
@@ -96,9 +96,8 @@ def wave_slots(tracks: list[Track]) -> dict[int, int]:
     return slots
 
 
-def _executed(program: Program, issue: Issue) -> Executed:
+def _executed(program: Program, cost: Cost, issue: Issue) -> Executed:
     inst = program.instructions[issue.row]
-    cost = inst.cost
     time = ORIGIN + issue.issued
     stall = ORIGIN + issue.ready if issue.issued > issue.ready else None
     if cost.port == INTERNAL:
@@ -116,7 +115,7 @@ def _executed(program: Program, issue: Issue) -> Executed:
             kind = Inst.PC
         return Executed(kind, time, stall=stall, next_pc=next_pc)
     mask = strict_mask(expected(inst.text), inst.size, inst.text) & ~(1 << INST_IMMED)
-    kind = (mask & -mask).bit_length() - 1
+    kind = Inst((mask & -mask).bit_length() - 1)
     return Executed(kind, time, cost=issue.end - issue.issued, stall=stall)
 
 
@@ -128,17 +127,16 @@ def _ground_truth(
         rows.writerow(FIELDS)
         for track in timing.tracks:
             for issue in track.executed():
-                inst = program.instructions[issue.row]
-                pipe, begin, end = "", "", ""
-                if inst.cost.port == MATRIX:
-                    pipe, begin = "matrix", ORIGIN + issue.issued
-                    end = begin + inst.cost.cycles
-                elif inst.cost.port == VALU:
-                    pipe, begin = "vector", ORIGIN + issue.issued
-                    end = begin + inst.cost.hold
+                inst, cost = program.instructions[issue.row], timing.costs[issue.row]
+                begin = ORIGIN + issue.issued
+                pipe: tuple[object, ...] = ("", "", "")
+                if cost.port == MATRIX:
+                    pipe = "matrix", begin, begin + cost.cycles
+                elif cost.port == VALU:
+                    pipe = "vector", begin, begin + cost.hold
                 rows.writerow((
                     track.simd, slots[track.number], track.number, issue.row,
                     f"0x{inst.address:x}", inst.text, ORIGIN + issue.ready,
-                    ORIGIN + (issue.end - 4 if inst.cost.port == INTERNAL else issue.issued),
-                    ORIGIN + issue.end, pipe, begin, end,
+                    ORIGIN + (issue.end - 4 if cost.port == INTERNAL else issue.issued),
+                    ORIGIN + issue.end, *pipe,
                 ))  # fmt: skip

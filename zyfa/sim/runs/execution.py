@@ -31,14 +31,23 @@ def cost_of(text: str, parameters: Parameters) -> Cost:
     return Cost(text, parameters, cycles)
 
 
+class CostTable(dict[int, Cost]):
+    """Row of a program to its cost under some parameters, found when first asked for."""
+
+    def __init__(self, program: Program, parameters: Parameters):
+        super().__init__()
+        self.program, self.parameters = program, parameters
+
+    def __missing__(self, row: int) -> Cost:
+        self[row] = found = cost_of(self.program.instructions[row].text, self.parameters)
+        return found
+
+
 class Execution(Driver):
-    """Instructions come from the wave's own program counter.
+    """Instructions come from the wave's own program counter."""
 
-    markers: (cycle, M0) of every s_ttracedata.
-    """
-
-    def __init__(self, program: Program, wave: Wave, parameters: Parameters):
-        self.program, self.wave, self.parameters = program, wave, parameters
+    def __init__(self, program: Program, wave: Wave, costs: CostTable):
+        self.program, self.wave, self.costs = program, wave, costs
         wave.next = program.index_of(program.kernel.entry)
         self.early: bool | None = None
         self.markers: list[tuple[int, int]] = []
@@ -47,11 +56,7 @@ class Execution(Driver):
         if self.wave.ended:
             return None
         row = self.wave.next
-        inst = self.program.instructions[row]
-        if inst.cost is None or inst.cost_parameters is not self.parameters:
-            inst.cost = cost_of(inst.text, self.parameters)
-            inst.cost_parameters = self.parameters
-        return row, inst.cost
+        return row, self.costs[row]
 
     def issue(self, now: int) -> bool:
         if self.early is not None:
@@ -61,7 +66,7 @@ class Execution(Driver):
         inst = self.program.instructions[wave.next]
         wave.clock = now
         functional.issue(wave, inst, now)
-        kind = inst.cost.internal
+        kind = self.costs[inst.index].internal
         if kind == "end":
             functional.finish(wave)
         elif kind == "barrier":
@@ -85,7 +90,7 @@ class ExecutionCu(Cu):
     def __init__(self, parameters: Parameters):
         super().__init__(parameters)
         self.conflict_passes = 0
-        self.passes: dict[tuple, int] = {}
+        self.passes: dict[tuple[str, bytes], int] = {}
         p = parameters
         self.phase = {
             4: p.lds_phase_lanes_b32,
@@ -96,6 +101,7 @@ class ExecutionCu(Cu):
     def conflict_cycles(self, track: Track, now: int) -> int:
         cost = track.cost
         driver = track.driver
+        assert isinstance(driver, Execution)
         driver.execute(now)
         if not cost.width or driver.wave.addresses is None:
             return 0
@@ -135,12 +141,13 @@ class Timing:
     """Result of a timed run. Cycles are *simulated*.
 
     tracks: one per wave in launch order with its `log`; matrix: per SIMD (begin, end, track, row)
-    of every MFMA on the pipe. conflicts: extra LDS passes by bank conflicts.
+    of every MFMA on the pipe; costs: by row. conflicts: extra LDS passes by bank conflicts.
     """
 
     cycles: int
     tracks: list[Track]
-    matrix: list[list[tuple]]
+    costs: CostTable
+    matrix: list[list[tuple[int, int, Track, int]]]
     conflicts: int = 0
     groups: list[Workgroup] = field(default_factory=list)
 
@@ -160,7 +167,6 @@ def run_timed(
     launch: Launch,
     numbers: list[int],
     parameters: Parameters,
-    resident: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Timing:
     """Run workgroups on one CU: as many at a time as fit, the next when one ends."""
@@ -170,6 +176,7 @@ def run_timed(
     groups: list[Workgroup] = []
     alive: dict[int, int] = {}
     home: dict[Track, int] = {}
+    costs = CostTable(program, parameters)
     load = [0] * 4
 
     def start(at: int) -> None:
@@ -178,7 +185,7 @@ def run_timed(
         members, places = [], []
         first = load.index(min(load))
         for wave in group.waves:
-            driver = Execution(program, wave, parameters)
+            driver = Execution(program, wave, costs)
             track = Track(driver, parameters, len(tracks), at + 4 * wave.index)
             tracks.append(track)
             members.append(track)
@@ -200,9 +207,11 @@ def run_timed(
 
     cu.on_end = ended
     with np.errstate(all="ignore"):
-        count = resident or residents(launch, -(-int(np.prod(launch.block)) // 64))
+        count = residents(launch, -(-int(np.prod(launch.block)) // 64))
         for _ in range(min(count, len(queue))):
             start(0)
         cu.run()
     end = max(track.finish for track in tracks)
-    return Timing(end, tracks, [simd.matrix for simd in cu.simds], cu.conflict_passes, groups)
+    return Timing(
+        end, tracks, costs, [simd.matrix for simd in cu.simds], cu.conflict_passes, groups
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
 
 from zyfa.sim.errors import SimError
-from zyfa.sim.isa.instruction import Instruction
+from zyfa.sim.isa.builders import build
+from zyfa.sim.isa.instruction import Instruction, undecoded
 from zyfa.sim.isa.program import Program
 from zyfa.sim.rules import hazards
 from zyfa.sim.state.wave import Pending, Wave
@@ -19,8 +21,8 @@ LIMIT = 50_000_000
 
 def issue(w: Wave, inst: Instruction, now: int) -> None:
     """Check hazards, execute, and record what was written. `w.next` is advanced."""
-    if inst.execute is None:
-        inst.build()
+    if inst.execute is undecoded:
+        build(inst)
         inst.board = hazards.Scoreboard(inst)
     board = inst.board
     hazards.check(w, inst, board, now)
@@ -43,7 +45,7 @@ def wait(w: Wave, inst: Instruction) -> None:
     drain(w, w.lgkm, counts.get("lgkmcnt"), inst)
 
 
-def drain(w: Wave, queue, count: int | None, inst: Instruction) -> None:
+def drain(w: Wave, queue: deque[Pending], count: int | None, inst: Instruction) -> None:
     """Retire the oldest entries until `count` are left."""
     if count is None or len(queue) <= count:
         return
@@ -60,7 +62,9 @@ def retire(w: Wave, entry: Pending) -> None:
     hazards.settle(w, entry)
 
 
-def run_workgroup(program: Program, group: Workgroup, observe: Callable | None = None) -> int:
+def run_workgroup(
+    program: Program, group: Workgroup, observe: Callable[[Wave, Instruction], None] | None = None
+) -> int:
     """Run to the end; returns the wave-instructions executed.
 
     Raises HazardError (by issue slots), PoisonError, RaceError, BoundsError, SimError on deadlock.
@@ -80,7 +84,9 @@ def run_workgroup(program: Program, group: Workgroup, observe: Callable | None =
     return sum(w.executed for w in waves)
 
 
-def run_until_barrier(program: Program, w: Wave, observe: Callable | None) -> None:
+def run_until_barrier(
+    program: Program, w: Wave, observe: Callable[[Wave, Instruction], None] | None
+) -> None:
     """Execute one wave until it waits at an s_barrier or ends."""
     instructions = program.instructions
     while True:
@@ -95,7 +101,7 @@ def run_until_barrier(program: Program, w: Wave, observe: Callable | None) -> No
         if stem == "s_waitcnt":
             wait(w, inst)
         elif stem == "s_nop":
-            w.clock += 4 * int(inst.operands[0].value)
+            w.clock += 4 * inst.operands[0].number
         elif stem == "s_barrier":
             w.waiting = True
             return

@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -51,6 +52,14 @@ class Recorded:
     taken: np.ndarray
 
 
+Entry = TypeVar("Entry")
+
+
+def retired(queue: deque[Entry], limit: int | None) -> list[Entry]:
+    """The oldest entries, taken out until `limit` are left; none without a limit."""
+    return [] if limit is None else [queue.popleft() for _ in range(len(queue) - limit)]
+
+
 class Recording(Driver):
     """Plays one recorded wave."""
 
@@ -80,15 +89,12 @@ class Recording(Driver):
                 lgkm.append(("smem", count, when))
                 count += 1
             elif cost.internal == "wait":
-                producers = []
-                limit = cost.counts.get("vmcnt")
-                while limit is not None and len(vmem) > limit:
-                    producers.append(vmem.popleft())
-                limit = cost.counts.get("lgkmcnt")
-                while limit is not None and len(lgkm) > limit:
-                    kind, number, issued = lgkm.popleft()
-                    if kind != "lds" or lds_given:
-                        producers.append((number, issued))
+                limits = cost.counts
+                done = [("vmem", *entry) for entry in retired(vmem, limits.get("vmcnt"))]
+                done += retired(lgkm, limits.get("lgkmcnt"))
+                producers = [
+                    (number, issued) for kind, number, issued in done if kind != "lds" or lds_given
+                ]
                 last = max(producers, key=lambda item: item[1], default=None)
                 if last is not None and wave.duration[n] > 4:
                     self.givens[n] = Given(when - last[1], last[0], 0, lds_given)
@@ -128,7 +134,8 @@ class Replay:
     @property
     def errors(self) -> np.ndarray:
         """Signed relative error of each iteration."""
-        return self.iterations[:, 1] / self.iterations[:, 0] - 1
+        result: np.ndarray = self.iterations[:, 1] / self.iterations[:, 0] - 1
+        return result
 
     @property
     def median_error(self) -> float:
@@ -169,7 +176,8 @@ def record(path: str | Path) -> tuple[str, str, list[Recorded]]:
         texts = [categories[code] if code >= 0 else "" for code in codes[part]]
         if not all(texts):
             continue
-        place = tuple(int(columns[n][first]) for n in keys[:4])
+        a, b, c, d = (int(columns[n][first]) for n in keys[:4])
+        place = a, b, c, d
         taken = columns["category"][part] == JUMP
         start = int(born[tuple(int(columns[n][first]) for n in keys)])
         waves.append(
@@ -219,14 +227,11 @@ def replay(
     overrides: parameter values; `{"ports": 0}` with `lds_given` is the naive model.
     """
     name, found, waves = record(path)
-    parameters = Parameters(arch or found, overrides)
+    parameters = Parameters.of(arch or found, overrides)
     if not waves:
         raise SimError(f"{name}: no wave whose instructions are all known")
-    costs: dict[str, Cost] = {}
-    for wave in waves:
-        for text in wave.texts:
-            if text not in costs:
-                costs[text] = cost_of(text, parameters)
+    texts = dict.fromkeys(text for wave in waves for text in wave.texts)
+    costs = {text: cost_of(text, parameters) for text in texts}
     cus: dict[tuple[int, int], list[Recorded]] = {}
     for wave in waves:
         cus.setdefault(wave.place[:2], []).append(wave)
@@ -235,16 +240,7 @@ def replay(
     exact = steps = 0
     for done, members in enumerate(cus.values()):
         cu = Cu(parameters)
-        tracks: list[tuple[Track, Recorded]] = []
-        for group in workgroups(members):
-            placed = []
-            for wave in group:
-                driver = Recording(wave, [costs[text] for text in wave.texts], lds_given)
-                track = Track(driver, parameters, len(tracks), wave.begin)
-                track.age = (wave.start, len(tracks))
-                tracks.append((track, wave))
-                placed.append(track)
-            cu.place(placed, [wave.place[2] for wave in group])
+        tracks = place(cu, members, costs, lds_given)
         cu.run()
         for track, wave in tracks:
             measured, predicted = issue_times(wave, track)
@@ -263,9 +259,32 @@ def replay(
     )  # fmt: skip
 
 
+def place(
+    cu: Cu, waves: list[Recorded], costs: Mapping[str, Cost], lds_given: bool
+) -> list[tuple[Track, Recorded]]:
+    """Put the recorded waves of one CU on the model, workgroup by workgroup."""
+    tracks: list[tuple[Track, Recorded]] = []
+    for group in workgroups(waves):
+        placed = []
+        for wave in group:
+            driver = Recording(wave, [costs[text] for text in wave.texts], lds_given)
+            track = Track(driver, cu.p, len(tracks), wave.begin)
+            track.age = (wave.start, len(tracks))
+            tracks.append((track, wave))
+            placed.append(track)
+        cu.place(placed, [wave.place[2] for wave in group])
+    return tracks
+
+
+def costs_of(track: Track) -> list[Cost]:
+    """Costs of a recorded wave's instructions, in the order in which it ran them."""
+    assert isinstance(track.driver, Recording)
+    return track.driver.costs
+
+
 def issue_times(wave: Recorded, track: Track) -> tuple[np.ndarray, np.ndarray]:
     """(measured, predicted) cycle of each instruction; completions of internal ones."""
-    internal = np.array([cost.port == INTERNAL for cost in track.driver.costs])
+    internal = np.array([cost.port == INTERNAL for cost in costs_of(track)])
     log = np.array([entry[:4] for entry in track.log])
     measured = np.where(internal, wave.attempt + wave.duration - 4, wave.issue)
     predicted = np.where(internal, log[:, 3] - 4, log[:, 2])
@@ -280,7 +299,7 @@ def matrix_occupancy(
         (int(wave.issue[n]), int(wave.issue[n]) + cost.cycles)
         for track, wave in tracks
         if wave.place[2] == simd
-        for n, cost in enumerate(track.driver.costs)
+        for n, cost in enumerate(costs_of(track))
         if cost.cycles
     ]
     predicted = [entry[:2] for entry in cu.simds[simd].matrix]

@@ -49,7 +49,7 @@ def program_of(code_object: bytes | str | Path, kernel: str | None) -> Program:
     return _programs[key]
 
 
-def run(
+def run(  # noqa: PLR0913 - the simulator's one door, options by keyword
     code_object: bytes | str | Path,
     kernel: str | None = None,
     args: Sequence[object] = (),
@@ -86,7 +86,7 @@ def run(
     if timing or capture is not None:
         parameters = parameters or Parameters()
         mine = numbers if on_cu is None else list(on_cu)
-        timed = run_timed(program, launch, mine, parameters, None, progress)
+        timed = run_timed(program, launch, mine, parameters, progress)
         elsewhere = [number for number in numbers if number not in set(mine)]
         for number in elsewhere:
             functional.run_workgroup(program, launch.workgroup(number))

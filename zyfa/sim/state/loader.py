@@ -13,6 +13,7 @@ from typing import Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from tracekit.isa.arch import mach_name
 from tracekit.isa.msgpack import unpack
@@ -99,7 +100,7 @@ def load(source: bytes | str | Path) -> CodeObject:
         note = elf.get_section_by_name(".note")
     except ELFError as error:
         raise SimError(f"not an ELF code object: {error}") from error
-    if text is None or symbols is None:
+    if text is None or not isinstance(symbols, SymbolTableSection):
         raise SimError("the code object has no .text or no symbols")
     if elf.header["e_type"] == "ET_REL":
         raise SimError("the code object is not linked; link it with ld.lld -shared")

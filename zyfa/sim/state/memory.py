@@ -119,11 +119,14 @@ def _load(buffer: Buffer, at: np.ndarray, size: int) -> np.ndarray:
     if size >= 4:
         word = at >> 2
         if size == 4:
-            return buffer.words[word][None]
-        return buffer.words[word + STEPS[: size // 4]]
-    if size == 2:
-        return buffer.bytes.view(np.uint16)[at >> 1].astype(np.uint32)[None]
-    return buffer.bytes[at].astype(np.uint32)[None]
+            found: np.ndarray = buffer.words[word][None]
+        else:
+            found = buffer.words[word + STEPS[: size // 4]]
+    elif size == 2:
+        found = buffer.bytes.view(np.uint16)[at >> 1].astype(np.uint32)[None]
+    else:
+        found = buffer.bytes[at].astype(np.uint32)[None]
+    return found
 
 
 def _store(buffer: Buffer, at: np.ndarray, values: np.ndarray, size: int) -> None:

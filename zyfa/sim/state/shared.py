@@ -8,16 +8,24 @@ of its wave; until then it belongs to no epoch, and any other wave's access is a
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from zyfa.sim.errors import BoundsError, RaceError
-from zyfa.sim.state.wave import Wave
 
 UNSETTLED = 1 << 30
 WAVES = 16
 """Most waves of a workgroup."""
 
 STEPS = np.arange(4)[:, None]
+
+
+class Member(Protocol):
+    """What races are told apart by: a wave's number in its workgroup and its epoch."""
+
+    index: int
+    epoch: int
 
 
 class Shared:
@@ -46,7 +54,7 @@ class Shared:
         word = address >> 2
         return word[None] if size <= 4 else word + STEPS[: size // 4]
 
-    def note_read(self, words: np.ndarray, wave: Wave, where: str) -> None:
+    def note_read(self, words: np.ndarray, wave: Member, where: str) -> None:
         """Record a read; raises RaceError when another wave's write is unordered with it."""
         epochs = self.write_epoch[words]
         if epochs.max(initial=-1) >= wave.epoch:
@@ -58,7 +66,7 @@ class Shared:
                 self._race(words, direct, wave, where, "reads, before its own s_waitcnt,")
         self.read_epoch[wave.index, words] = wave.epoch
 
-    def note_write(self, words: np.ndarray, wave: Wave, where: str, direct: bool = False) -> None:
+    def note_write(self, words: np.ndarray, wave: Member, where: str, direct: bool = False) -> None:
         """Record a write that is not settled yet; raises RaceError. `direct`: a load to LDS."""
         hot = self.write_epoch[words] >= wave.epoch
         if np.count_nonzero(hot):
@@ -75,13 +83,13 @@ class Shared:
         self.write_epoch[words] = UNSETTLED + int(direct)
         self.writer[words] = wave.index
 
-    def settle(self, words: np.ndarray, wave: Wave) -> None:
+    def settle(self, words: np.ndarray, wave: Member) -> None:
         """A s_waitcnt of the writer has passed: the write belongs to its present epoch."""
         mine = words[self.writer[words] == wave.index]
         self.write_epoch[mine] = wave.epoch
 
     def _race(
-        self, words: np.ndarray, which: np.ndarray, wave: Wave, where: str, verb: str
+        self, words: np.ndarray, which: np.ndarray, wave: Member, where: str, verb: str
     ) -> None:
         word = int(words[which].min())
         raise RaceError(

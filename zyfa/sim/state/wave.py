@@ -5,16 +5,33 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
-from zyfa.sim.isa.syntax import REGISTERS
+from zyfa.sim.state.memory import Memory
+from zyfa.sim.state.registers import REGISTERS
+from zyfa.sim.state.shared import Shared
 
 LANES = 64
 ALL = (1 << LANES) - 1
 ROWS = 512
 POISON = 0x7FC0DEAD
 """Initial content of every register that the hardware does not define (a quiet NaN)."""
+
+
+class Located(Protocol):
+    """An instruction, as far as messages about its result need it."""
+
+    @property
+    def where(self) -> str: ...
+
+
+class Group(Protocol):
+    """What the waves of a workgroup share."""
+
+    memory: Memory
+    shared: Shared
 
 
 @dataclass
@@ -26,7 +43,7 @@ class Pending:
 
     registers: tuple[int, ...]
     commit: Callable[[], None] | None
-    instruction: object
+    instruction: Located
     kind: str
     done: int = 0
 
@@ -58,10 +75,11 @@ class Wave:
 
     v: uint32[512, 64], AGPRs from row 256; u, i, f: its rows as uint32, int32, float32. s: 128
     Python ints (106/107 VCC, 124 M0; EXEC lives in `exec`). `mask` is None when EXEC is full.
-    `next` is the index of the next instruction in the program.
+    `next` is the index of the next instruction in the program. `writers`, `readers`: what
+    `zyfa.sim.rules.hazards` notes of each register.
     """
 
-    def __init__(self, workgroup: object, index: int):
+    def __init__(self, workgroup: Group, index: int):
         self.workgroup = workgroup
         self.index = index
         self.v = np.full((ROWS, LANES), POISON, np.uint32)
@@ -83,8 +101,8 @@ class Wave:
         self.executed = 0
         self.vmem: deque[Pending] = deque()
         self.lgkm: deque[Pending] = deque()
-        self.writers: list[object] = [None] * REGISTERS
-        self.readers: list[object] = [None] * REGISTERS
+        self.writers: list[Any] = [None] * REGISTERS
+        self.readers: list[Any] = [None] * REGISTERS
         self.guard = 0
         self.addresses: np.ndarray | None = None
         self.scratch: np.ndarray | None = None

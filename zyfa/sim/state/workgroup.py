@@ -7,7 +7,7 @@ later pack the three workitem ids into v0, ten bits each).
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -44,13 +44,12 @@ class Launch:
     """
 
     def __init__(self, kernel: Kernel, args: Sequence[object], grid: Triple, block: Triple,
-                 dynamic_lds: int = 0, xcc: int = 0):  # fmt: skip
+                 dynamic_lds: int = 0):  # fmt: skip
         self.kernel, self.grid, self.block = kernel, grid, block
         self.memory = Memory()
         self.buffers: list[Buffer | None] = []
         self.arrays: list[np.ndarray | None] = []
         self.lds = kernel.lds + dynamic_lds
-        self.xcc = xcc
         if self.lds > LDS_BYTES:
             raise SimError(f"{self.lds} bytes of LDS exceed the {LDS_BYTES} of a CU")
         raw = self.kernarg(args)
@@ -76,8 +75,9 @@ class Launch:
         return bytes(raw)
 
     def pack(self, number: int, size: int, value: object) -> bytes:
-        buffer = None
+        buffer = array = None
         if isinstance(value, np.ndarray) and value.ndim:
+            array = value
             buffer = self.memory.allocate(value, f"argument {number}")
             raw = struct.pack("<Q", buffer.base)
         elif isinstance(value, np.generic | np.ndarray):
@@ -86,12 +86,14 @@ class Launch:
             raw = value
         elif isinstance(value, float):
             raw = struct.pack("<d" if size == 8 else "<f", value)
+        elif not isinstance(value, int):
+            raise SimError(f"argument {number} is a {type(value).__name__}, not a number or array")
         else:
-            raw = (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+            raw = (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
         if len(raw) > size:
             raise SimError(f"argument {number} has {len(raw)} bytes, the kernel expects {size}")
         self.buffers.append(buffer)
-        self.arrays.append(value if buffer else None)
+        self.arrays.append(array)
         return raw.ljust(size, b"\0")
 
     def dispatch_packet(self) -> bytes:
@@ -142,7 +144,7 @@ class Launch:
         w.mode = kernel.denorm_f32 << 4 | 3 << 6 | int(kernel.ieee) << 9
         if kernel.scratch:
             w.scratch = np.zeros((64, kernel.scratch), np.uint8)
-        w.hardware = {"HW_REG_XCC_ID": self.xcc, "HW_REG_HW_ID": index << 0}
+        w.hardware = {"HW_REG_XCC_ID": 0, "HW_REG_HW_ID": index}
         return w
 
     def outputs(self) -> list[np.ndarray | None]:
@@ -164,7 +166,7 @@ class Launch:
                 array[...] = raw.view(array.dtype).reshape(array.shape)
 
 
-HIDDEN = {
+HIDDEN: dict[str, Callable[[Launch], int]] = {
     "hidden_block_count_x": lambda launch: launch.grid[0],
     "hidden_block_count_y": lambda launch: launch.grid[1],
     "hidden_block_count_z": lambda launch: launch.grid[2],
@@ -180,5 +182,5 @@ HIDDEN = {
 
 def triple(value: int | Iterable[int]) -> Triple:
     """A grid or block size with missing dimensions 1."""
-    items = (value,) if isinstance(value, int) else tuple(value)
-    return (*items, 1, 1)[:3]
+    x, y, z, *_ = (value, 1, 1) if isinstance(value, int) else (*value, 1, 1)
+    return x, y, z

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from zyfa.sim.isa.syntax import SCC, SGPR, VCC, parse
+from zyfa.sim.isa.syntax import Syntax, parse
 from zyfa.sim.rules.hazards import TRANSCENDENTAL
-from zyfa.sim.rules.usage import registers, usage
+from zyfa.sim.rules.usage import Usage, registers, usage
+from zyfa.sim.state.registers import SCC, SGPR, VCC
 from zyfa.sim.timing.parameters import Parameters
 
 MATRIX, VALU, LDS, VMEM, SCALAR, BRANCH, INTERNAL = range(7)
@@ -77,6 +79,9 @@ class Cost:
         "writes_scc",
     )  # fmt: skip
 
+    port: int
+    writes_scalar: bool
+
     def __init__(self, text: str, p: Parameters, mfma_cycles: int):
         syntax, use = parse(text), usage(text)
         stem = syntax.stem
@@ -86,7 +91,7 @@ class Cost:
         self.packed = self.scaled = self.transcendental = self.is_compare = False
         self.smem = self.store = self.flat = self.writes_scalar = self.to_lds = False
         self.dual, self.internal, self.lds_class, self.width = "", "", "", 0
-        self.counts: dict = {}
+        self.counts: dict[str, Any] = {}
         self.next_distance = p.issue
         self.reads_scc = SCC in use.reads
         self.writes_scc = SCC in use.writes
@@ -112,7 +117,7 @@ class Cost:
                                          "s_memrealtime", "s_dcache"))  # fmt: skip
             self.latency = p.smem_latency if self.smem else 0
 
-    def _matrix(self, syntax, p: Parameters, cycles: int) -> None:
+    def _matrix(self, syntax: Syntax, p: Parameters, cycles: int) -> None:
         self.port, self.cycles = MATRIX, cycles
         self.scaled = "_scale_" in syntax.stem
         a, b = (4 * max(len(registers(item)), 1) for item in syntax.operands[1:3])
@@ -125,7 +130,7 @@ class Cost:
         extra = p.mfma_packed_block_16_bytes if a >= 16 else 0
         self.block_packed = cycles + p.mfma_packed_block + extra if p.mfma_packed_block else 0
 
-    def _valu(self, stem: str, use, p: Parameters) -> None:
+    def _valu(self, stem: str, use: Usage, p: Parameters) -> None:
         self.port, self.hold = VALU, p.valu_port
         self.packed = bool(PACKED.match(stem))
         self.transcendental = bool(TRANSCENDENTAL.match(stem))
@@ -154,9 +159,8 @@ class Cost:
         if stem.startswith("ds_write"):
             self.store = True
             double = "write2" in stem
-            size = {"b8": 4, "b16": 4, "b32": 4, "b64": 8, "b96": 16, "b128": 16}[
-                re.search(r"b(8|16|32|64|96|128)", stem)[0]
-            ] * (2 if double else 1)
+            bits = int(re.sub(r".*?b(8|16|32|64|96|128).*", r"\1", stem))
+            size = max(4, 1 << (bits // 8 - 1).bit_length()) * (2 if double else 1)
             name = {4: "b32", 8: "b64", 16: "b128"}[size]
             self.next_distance = getattr(p, f"ds_write_{name}_issue")
             self.width = size
@@ -179,7 +183,7 @@ class Cost:
         if "_tr_" in stem:
             self.lds_class = "ds_read_b64_tr"
 
-    def _vmem(self, stem: str, syntax, p: Parameters) -> None:
+    def _vmem(self, stem: str, syntax: Syntax, p: Parameters) -> None:
         self.port = VMEM
         self.flat = stem.startswith("flat_")
         self.store = "_store_" in stem or "_atomic_" in stem
@@ -190,11 +194,11 @@ class Cost:
         if self.store:
             self.latency = p.vmem_store_latency
 
-    def _internal(self, stem: str, syntax, p: Parameters) -> None:
+    def _internal(self, stem: str, syntax: Syntax, p: Parameters) -> None:
         self.port, self.internal = INTERNAL, INTERNAL_NAMES[stem]
         self.counts = syntax.modifiers
         self.count = p.internal
         if self.internal.startswith("nop"):
             factor = 64 if self.internal == "nop64" else 4
-            self.count = factor * int(syntax.operands[0].value) + p.internal
+            self.count = factor * syntax.operands[0].number + p.internal
             self.internal = "nop"

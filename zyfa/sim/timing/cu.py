@@ -7,6 +7,8 @@ age, everything else oldest first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tracekit.gfx9 import TICK
 from zyfa.sim.errors import SimError
 from zyfa.sim.timing.costs import BRANCH, INTERNAL, LDS, MATRIX, PAIRS, SCALAR, VALU, VMEM
@@ -52,7 +54,7 @@ class Cu:
         self.vmem = Queue(p.vmem_queue, p.vmem_issues_per_tick, bool(p.queues and p.ports))
         self.barriers: dict[Track, Barrier] = {}
         self.now = 0
-        self.on_end = None
+        self.on_end: Callable[[Track], None] | None = None
 
     def place(self, tracks: list[Track], simds: list[int]) -> None:
         """Add the waves of one workgroup."""
@@ -153,12 +155,13 @@ class Cu:
             if not track.done and track.blocked < simd.wake:
                 simd.wake = max(track.blocked, self.now)
 
-    def step(self, simd: Simd, now: int) -> None:
+    def step(self, simd: Simd, now: int) -> None:  # noqa: C901 - the hottest loop, so no calls
         """One tick of one SIMD."""
         if not self.p.ports:
             self.naive(simd, now)
             return
-        matrix = lds = vmem = scalar = branch = None
+        matrix: Track | None = None
+        lds = vmem = scalar = branch = matrix
         older: list[Track] = []
         for track in simd.waves:
             if track.done or track.waiting or track.blocked > now:

@@ -29,6 +29,9 @@ class Issue(NamedTuple):
 class Driver(ABC):
     """Where a track gets its instructions from; see `Execution` and `zyfa.sim.runs.replay`."""
 
+    markers: list[tuple[int, int]]
+    """(cycle, M0) of every s_ttracedata, where the driver sees them."""
+
     @abstractmethod
     def current(self) -> tuple[int, Cost] | None:
         """(row, cost) of the next instruction, None at the end."""
@@ -93,6 +96,11 @@ class Track:
         "war",
     )  # fmt: skip
 
+    simd: int
+    """Of the CU that the track is placed on."""
+    cost: Cost
+    """Of the current instruction; of the last one at the end."""
+
     def __init__(self, driver: Driver, p: Parameters, number: int, start: int):
         self.driver, self.p, self.number = driver, p, number
         self.age = (start, number)
@@ -109,19 +117,17 @@ class Track:
         self.log: list[tuple[int, int, int, int, bool]] = []
         self.issues: list[int] = []
         self.barrier_at = 0
-        self.cost: Cost | None = None
         self.row = -1
 
     def executed(self) -> list[Issue]:
         """What the wave has executed, in program order."""
         return [Issue(*entry) for entry in self.log]
 
-    def fetch(self) -> None:
+    def fetch(self) -> None:  # noqa: C901 - every instruction goes through it, so no calls
         """Take the next instruction and find when it may first try to issue."""
         found = self.driver.current()
         if found is None:
             self.done = True
-            self.cost = None
             return
         self.row, cost = found
         self.cost = cost

@@ -31,7 +31,7 @@ ZERO = (
 def issues(assemble, body: str, block: int = 64, **overrides: int) -> list[list[tuple[str, int]]]:
     """(mnemonic, issue) of each wave's instructions after its last s_nop 7."""
     code = assemble(ZERO + body + "\ns_waitcnt vmcnt(0) lgkmcnt(0)\n", lds=1024)
-    result = run(code, block=block, timing=True, parameters=Parameters(overrides=overrides))
+    result = run(code, block=block, timing=True, parameters=Parameters.of(overrides=overrides))
     waves = []
     for track in result.timing.tracks:
         program = track.driver.program.instructions

@@ -23,14 +23,14 @@ def test_overrides_and_digest(tmp_path):
     assert changed.ashr_pk_port == 8
     assert changed.digest != Parameters().digest
     assert Parameters().digest == Parameters().digest
-    assert Parameters(overrides=BAD_END).ds_read_b64_tr_service == 4
+    assert Parameters.of(overrides=BAD_END).ds_read_b64_tr_service == 4
 
 
 @pytest.mark.parametrize("bad", [{"nope": 1}, {"issue": -4}, {"issue": 1.5}, {"issue": True}])
 def test_bad_overrides(bad):
     with pytest.raises(SimError):
-        Parameters(overrides=bad)
+        Parameters.of(overrides=bad)
 
 
 def test_gfx942_differs():
-    assert Parameters("gfx942").transcendental_port == 16
+    assert Parameters.of("gfx942").transcendental_port == 16
