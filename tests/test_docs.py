@@ -74,6 +74,7 @@ def serve(command):
     assert told == "stopped\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "output"), list(commands()))
 def test_command_in_the_docs_runs(command, output, tmp_path):
     expected = EXIT.search(command)
@@ -90,6 +91,7 @@ def test_command_in_the_docs_runs(command, output, tmp_path):
         assert done.stdout.strip() == output
 
 
+@pytest.mark.slow
 def test_the_install_command_of_the_readme_ends_in_tables(tmp_path):
     (line,) = [
         each.strip() for each in PAGES[0].read_text().splitlines() if "pip install ." in each

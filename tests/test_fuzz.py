@@ -11,6 +11,7 @@ from tracekit.sqtt.decode import native_core
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(native_core() is None, reason="no native core to fuzz")
 def test_a_short_run_finds_nothing():
     command = [

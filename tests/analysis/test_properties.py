@@ -77,6 +77,7 @@ def run(folder, kernel, starts, order=None, shift=0):
 timelines = examples(25, (HealthCheck.function_scoped_fixture,))
 
 
+@pytest.mark.slow
 @timelines
 @given(kernels(), st.sampled_from(["steady", "span", "25%:75%"]))
 def test_cycles_add_up_in_every_view(tmp_path, kernel, window):
@@ -130,6 +131,7 @@ def numbers(timeline, shift=0):
     ]
 
 
+@pytest.mark.slow
 @timelines
 @given(kernels(), st.integers(1, 4000), st.randoms(use_true_random=False))
 def test_neither_time_nor_order_of_the_waves_matters(tmp_path, kernel, shift, random):
@@ -143,6 +145,7 @@ def test_neither_time_nor_order_of_the_waves_matters(tmp_path, kernel, shift, ra
     assert numbers(run(tmp_path, code, starts, shift=16 * shift), 16 * shift) == expected
 
 
+@pytest.mark.slow
 @timelines
 @given(kernels())
 def test_nothing_changed_is_no_change(tmp_path, kernel):

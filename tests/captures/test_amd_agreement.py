@@ -32,6 +32,7 @@ def decoded(request, captures):
     return request.param, timeline, directory, pairs
 
 
+@pytest.mark.slow
 def test_all_instruction_rows_are_equal(decoded):
     name, _, _, pairs = decoded
     equal = total = 0

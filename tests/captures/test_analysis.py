@@ -39,6 +39,7 @@ def test_every_counter_equals_what_was_decoded(timeline):
         assert dict(zip(part["name"], part["counted"], strict=True)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_MFMA)
 @pytest.mark.parametrize("window", ["steady", "span"])
 def test_causes_sum_to_the_idle_time_and_views_agree(timeline, name, window):
@@ -89,6 +90,7 @@ def test_the_dominant_loops(timeline):
     assert nested["parent"].tolist() == [-1, nested["loop"].iloc[0]]
 
 
+@pytest.mark.slow
 def test_what_the_schedule_change_of_the_fp4_gemm_did(timeline):
     names = ("aiter_fp4_gemm_gfx950_before", "aiter_fp4_gemm_gfx950_after")
     result = compare(*(timeline(name) for name in names))

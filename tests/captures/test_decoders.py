@@ -31,6 +31,7 @@ def test_token_counts(streams):
     assert counts.sum() == sum(COUNTS[name])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(native_core() is None, reason="the native decoder is switched off")
 def test_native_equals_python(streams):
     _, files = streams

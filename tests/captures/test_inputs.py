@@ -9,6 +9,7 @@ from tracekit.analysis.occupancy import occupancy
 from tracekit.build import open_all
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["before", "after"])
 def test_packed_schema_gives_the_same_rows_as_raw(captures, which):
     folder = captures / f"aiter_fp4_gemm_gfx950_{which}"

@@ -46,6 +46,7 @@ def judged(timelines):
     return {name: quality(timeline) for name, timeline in timelines.items()}
 
 
+@pytest.mark.slow
 def test_the_table_has_every_capture(judged):
     assert set(VERDICTS) == set(judged)
 
@@ -87,6 +88,7 @@ def test_violations_are_those_of_occupancy(timelines, judged):
         assert sum(found) == counted, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["before", "after"])
 def test_raw_and_decoded_of_one_trace_are_worth_the_same(which, captures):
     folder = captures / f"aiter_fp4_gemm_gfx950_{which}"

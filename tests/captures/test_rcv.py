@@ -27,6 +27,7 @@ COMPLETE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(RAW))
 def test_raw_to_directory_and_back_is_identical(captures, name, tmp_path):
     timeline = tracekit.open(captures / name).timeline("amd")
@@ -110,6 +111,7 @@ def test_matrix_cycles_of_the_lines_equal_the_counter(captures):
         assert rows["matrix_cycles"].sum() == 2048
 
 
+@pytest.mark.slow
 def test_rocprofv2_has_lines_but_no_addresses(captures, capsys, tmp_path):
     path = captures / "legacy_rocprofv2_ui"
     assert main(["hotspots", str(path), "--json"]) == 0

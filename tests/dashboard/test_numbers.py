@@ -245,6 +245,7 @@ def test_isa_equals_tracekit_hotspots_and_bubbles(service, samples, window):
     assert sum(row["bubble_cycles"] for row in rows) == placed
 
 
+@pytest.mark.slow
 def test_compare_equals_tracekit_compare(service, samples):
     page = view(service, "compare", "steady", "0/zyfa_gap_exact")
     told = printed(samples, "compare", "steady", others=["zyfa_gap_exact"])["rows"]
@@ -254,6 +255,7 @@ def test_compare_equals_tracekit_compare(service, samples):
     assert shown == expected([r for r in told if r["se"] < 0], {n: _ROWS[n] for n in names})
 
 
+@pytest.mark.slow
 def test_changed_instructions_and_the_difference_map_equal_the_commands(service, samples):
     page = view(service, "compare", "steady", "0/zyfa_gap_exact")
     told = printed(samples, "compare", "steady", others=["zyfa_gap_exact"])

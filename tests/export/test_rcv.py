@@ -33,6 +33,7 @@ def files(timeline):
     return dict(rcv.documents(Analysis(timeline)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_is_written_reads_back_identically(name, tmp_path):
     timeline = tracekit.open(ROOT / name).timeline("amd")

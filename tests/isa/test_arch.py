@@ -40,6 +40,7 @@ def test_opcodes(texts, name):
     assert (choice and choice.name) == name
 
 
+@pytest.mark.slow
 def test_opcodes_of_one_architecture_are_in_no_other(opcodes):
     for name in ARCHS:
         for opcode in opcodes(name):

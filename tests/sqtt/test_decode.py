@@ -37,6 +37,7 @@ def differences(one: RawStream, other: RawStream) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @needs_native
 @examples(2000, tuple(HealthCheck))
 @given(stream=token_streams())
@@ -45,6 +46,7 @@ def test_native_equals_python(stream):
     assert differences(decode(stream, cu, "python"), decode(stream, cu, "native")) == []
 
 
+@pytest.mark.slow
 @needs_native
 @examples(200)
 @given(stream=token_streams(max_tokens=60))

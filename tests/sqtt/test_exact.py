@@ -26,6 +26,7 @@ def rows_of(raw, implementation, known=None):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(native_core() is None, reason="the native decoder is switched off")
 @examples(400, tuple(HealthCheck))
 @given(stream=token_streams())

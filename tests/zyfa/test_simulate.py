@@ -80,6 +80,7 @@ def test_selection_holds_every_pair():
     assert len(CASES) < 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "length", "shape", "name"), CASES)
 def test_output_and_lse_equal_the_twin(options, length, shape, name):
     tensors, descales = quantised(name, length, shape)

@@ -57,6 +57,7 @@ def test_build_writes_a_code_object_once(tmp_path):
     assert invoke("build", "-f", "-o", str(path)).exit_code == 0
 
 
+@pytest.mark.slow
 def test_trace_leaves_a_capture(tmp_path):
     folder = tmp_path / "t"
     done = invoke("trace", "--seqlen", "256", "-o", str(folder))
@@ -69,6 +70,7 @@ def test_trace_leaves_a_capture(tmp_path):
     assert invoke("trace", "--seqlen", "256", "-o", str(folder)).exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rowsum", "useful"), [("b", 1024 / 1088), ("a", 1024 / 1152)])
 def test_trace_prints_the_useful_share_beside_the_busy_one(tmp_path, rowsum, useful):
     done = invoke(
@@ -118,6 +120,7 @@ def test_trace_records_where_a_gfx950_and_rocprofv3_are(device, tmp_path, capfd)
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_trace_simulates_when_asked_to(device, tmp_path):
     settings = tmp_path / "p.toml"
     settings.write_text("ashr_pk_port = 8\n")

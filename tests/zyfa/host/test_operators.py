@@ -48,6 +48,7 @@ def pipeline(q, k, v):
     return zyfa.merge_attention([out], [lse])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_compiles_without_a_graph_break(dynamic):
     g = torch.Generator().manual_seed(0)

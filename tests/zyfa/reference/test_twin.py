@@ -1,5 +1,7 @@
 """Error bounds of the twin on the same FP8 inputs, and that rows do not depend on neighbours."""
 
+from functools import cache
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install tracekit[zyfa]")
@@ -16,37 +18,51 @@ def case(name, length=640, heads=2, kv_heads=1, seed=0):
     return [x for x, _ in pairs], tuple(d for _, d in pairs)
 
 
-def errors(tensors, descales, softmax):
-    exact, lse = attention_fp64(*tensors, SCALE, descales)
+@cache
+def known(name, seed=0):
+    """Attention in float64 of a case: output and log-sum-exp."""
+    tensors, descales = case(name, seed=seed)
+    return attention_fp64(*tensors, SCALE, descales)
+
+
+@cache
+def baseline_error(name):
+    tensors, descales = case(name)
+    out, _ = aiter_like(*tensors, SCALE, descales)
+    return (out.double() - known(name)[0]).abs().max()
+
+
+@cache
+def errors(name, softmax, seed=0):
+    """Of the twin: largest and root-mean-square of the output, largest of the log-sum-exp."""
+    tensors, descales = case(name, seed=seed)
+    exact, lse = known(name, seed)
     out, own = twin(*tensors, SCALE, descales, softmax)
     difference = out.double() - exact
     return difference.abs().max(), difference.pow(2).mean().sqrt(), (own - lse).abs().max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", inputs.INPUTS)
 @pytest.mark.parametrize("softmax", ["exact", "lean_ashr", "lean_u8"])
 def test_error_is_within_twice_the_fp8_baseline(name, softmax):
-    tensors, descales = case(name)
-    exact, _ = attention_fp64(*tensors, SCALE, descales)
-    baseline, _ = aiter_like(*tensors, SCALE, descales)
-    worst, _, _ = errors(tensors, descales, softmax)
-    assert worst <= 2 * (baseline.double() - exact).abs().max() + 1e-5
+    worst, _, _ = errors(name, softmax)
+    assert worst <= 2 * baseline_error(name) + 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", inputs.INPUTS)
 @pytest.mark.parametrize("softmax", ["lean_ashr", "lean_u8"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_lean_costs_at_most_the_stated_factor(name, softmax, seed):
-    tensors, descales = case(name, seed=seed)
-    _, lean, _ = errors(tensors, descales, softmax)
-    _, exact, _ = errors(tensors, descales, "exact")
+    _, lean, _ = errors(name, softmax, seed)
+    _, exact, _ = errors(name, "exact", seed)
     assert lean <= 1.45 * exact
 
 
 @pytest.mark.parametrize("softmax", ["exact", "lean_ashr"])
 def test_lse_is_that_of_rounded_probabilities(softmax):
-    tensors, descales = case("gaussian")
-    _, _, lse = errors(tensors, descales, softmax)
+    _, _, lse = errors("gaussian", softmax)
     assert 0 < lse < 0.1
 
 
@@ -59,6 +75,7 @@ def test_weights_sum_to_one(softmax):
     assert torch.equal(out, torch.full_like(out, 3.0))
 
 
+@pytest.mark.slow
 def test_a_row_is_the_same_in_any_company():
     (q, k, v), descales = case("sink", length=300, heads=4, kv_heads=2)
     whole, lse = twin(q, k, v, SCALE, descales)
@@ -67,6 +84,7 @@ def test_a_row_is_the_same_in_any_company():
     assert torch.equal(part_lse, lse[:, 2:, :200])
 
 
+@pytest.mark.slow
 def test_descales_are_powers_of_two_that_move_through():
     (q, k, v), (dq, dk, dv) = case("gaussian", length=256)
     base, lse = twin(q, k, v, SCALE, (dq, dk, dv))

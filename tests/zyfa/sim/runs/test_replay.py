@@ -16,6 +16,7 @@ LIMITS = [
 """Capture, percent of median error per loop iteration, points of matrix occupancy."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "error", "points"), LIMITS, ids=[row[0][:32] for row in LIMITS])
 def test_fidelity(captures, name, error, points):
     found = replay(captures / name)
@@ -24,12 +25,14 @@ def test_fidelity(captures, name, error, points):
     assert abs(predicted - measured) <= points
 
 
+@pytest.mark.slow
 def test_rules_beat_the_naive_model(captures):
     path = captures / LIMITS[1][0]
     naive = replay(path, {"ports": 0}, lds_given=True)
     assert naive.median_error > 5 * replay(path).median_error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rule", ["mfma_packed_block", "war_interlock", "block_after_mfma", "transcendental_port"]
 )
