@@ -90,6 +90,7 @@ def test_output_and_lse_equal_the_twin(options, length, shape, name):
     assert np.array_equal(done.lse, lse.numpy())
 
 
+@pytest.mark.slow
 def test_bytes_do_not_depend_on_the_run_or_the_job_order():
     tensors, descales = quantised("sink", 300, (1, 2, 1))
     first = run(Options(), tensors, descales)

@@ -30,6 +30,7 @@ def record(tmp_path, variant, data="sink", **overrides):
     return occupied(tmp_path / "t")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "low", "high"),
     [
@@ -49,6 +50,7 @@ def test_steady_occupancy(tmp_path, variant, low, high):
     assert found.max() <= high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "overrides",
     [
@@ -63,10 +65,12 @@ def test_each_unmeasured_rate_alone_leaves_87_percent(tmp_path, overrides):
     assert record(tmp_path, "lean_ashr", **overrides).min() >= 0.87
 
 
+@pytest.mark.slow
 def test_a_rescale_in_nearly_every_block_costs_a_sixth(tmp_path):
     assert record(tmp_path, "lean_ashr", "gaussian").min() >= 0.82
 
 
+@pytest.mark.slow
 def test_the_two_waves_take_turns(tmp_path):
     record(tmp_path, "lean_ashr")
     simds = overlap(tracekit.open(tmp_path / "t").timeline(), "steady").simds
