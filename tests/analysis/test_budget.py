@@ -96,3 +96,12 @@ SHARES = {"vector_share": 0.2, "latency_share": 0.1, "barrier_share": 0.1}
 )
 def test_each_side_of_the_verdict(achieved, limit, shares, expected):
     assert verdict(achieved, 0.8, limit, shares) == expected
+
+
+@pytest.mark.parametrize("window", ["steady", "span"])
+@pytest.mark.parametrize("name", ["lockstep", "zyfa_gap_exact"])
+def test_shares_of_the_window_sum_to_one(name, window):
+    simds = budget(tracekit.open(generate.ROOT / name).timeline(), window).simds
+    shares = ["matrix_share", "vector_share", "latency_share", "barrier_share", "outside_share"]
+    assert simds[shares].sum(axis=1).to_numpy() == pytest.approx(1)
+    assert (simds[shares] >= 0).all(axis=None)

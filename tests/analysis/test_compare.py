@@ -134,3 +134,15 @@ def test_registers_and_branch_distances_do_not_count():
     assert len(differences(base, [0, 1], new, [0, 1])) == 0
     wider = body("v_add_f32_e32 v[4:5], v5, v6", "s_cbranch_scc1 65000")
     assert len(differences(base, [0, 1], wider, [0, 1])) == 2
+
+
+def test_the_budget_s_interval_covers_which_iterations_ran(captures):
+    """One SE's waves against another's: a causal mask gives them other mixes of iterations."""
+    (path,) = captures.glob("flash_attn_bf16_gfx950/ui_output_agent_58550_*")
+    timeline = tracekit.open(path).timeline()
+    rows = compare(timeline.select(se=2), timeline.select(se=3)).rows
+    budget = rows[rows["metric"].str.startswith("budget:")]
+    assert len(budget) > 0
+    moved = budget[budget["difference"] != 0]
+    assert (moved["low"] < moved["high"]).all()
+    assert ((moved["low"] <= moved["difference"]) & (moved["difference"] <= moved["high"])).all()

@@ -35,7 +35,7 @@ class View:
     """A table for people: "rows" or a key of ``Report.tables``, what it shows, its columns.
 
     ``full``: the heading also names timing and architecture; ``window_of``: and the windows
-    of that table's rows.
+    of that table's rows, which a column tells apart where they differ.
     """
 
     table: str
@@ -80,12 +80,15 @@ class Report:
         """What people see of one table."""
         everything = {"rows": self.rows, **self.tables, **self.shown}
         timeline, what = self.analysis.timeline, view.what
+        table, columns = everything[view.table], view.columns
         if view.window_of:
             what += f", {window_label(everything[view.window_of])}"
+            if "window" in table.columns and table["window"].nunique() > 1:
+                columns = {"window": Column("window", left=True), **columns}
         if view.full:
-            return everything[view.table], title(timeline, what), view.columns
+            return table, title(timeline, what), columns
         heading = f"{timeline.capture}{origin(timeline)}: {what}"
-        return everything[view.table], heading, view.columns
+        return table, heading, columns
 
 
 def emit(sink: Sink, schema: str, reports: Sequence[Report], views: Sequence[View]) -> None:
