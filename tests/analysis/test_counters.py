@@ -8,7 +8,7 @@ from tracekit.analysis.clock import clock
 from tracekit.analysis.counters import counters
 from tracekit.analysis.flames import flames, points
 from tracekit.analysis.occupancy import occupancy
-from tracekit.analysis.shapes import HALF_RATE, SLOW_FORMAT, shapes
+from tracekit.analysis.shapes import SLOW_FORMAT, shapes
 
 KERNEL = lines(
     "v_mfma_f32_32x32x16_bf16 v[0:15], v[64:67], v[68:71], v[0:15]",
@@ -73,7 +73,9 @@ def test_shapes_tell_half_rates_and_slow_formats(tmp_path):
     rows = shapes(place(tmp_path), "span").rows.set_index("opcode")
     flags = rows["flag"].to_dict()
     assert flags["v_mfma_f32_32x32x16_bf16"] == ""
-    assert flags["v_mfma_f32_16x16x16_bf16"] == HALF_RATE
+    assert flags["v_mfma_f32_16x16x16_bf16"] == (
+        "half rate: v_mfma_f32_16x16x32_bf16 does 2 times the work per cycle"
+    )
     assert flags["v_mfma_f32_32x32x64_f8f6f4"] == SLOW_FORMAT
     full, half = (rows.loc[name] for name in list(flags) if name.endswith("bf16"))
     assert (full["rate"], half["rate"]) == (1, 0.5)

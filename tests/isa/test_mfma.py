@@ -1,6 +1,6 @@
 import pytest
 
-from tracekit.isa.mfma import CYCLES_PER_PASS, PEAK, TABLE, cost, row
+from tracekit.isa.mfma import CYCLES_PER_PASS, PEAK, TABLE, cost, faster, row
 
 ARCHS = ("gfx90a", "gfx942", "gfx950")
 
@@ -114,7 +114,29 @@ def test_fastest_opcode_of_each_type_reaches_the_published_peak(arch):
         if passes is not None:
             kind = entry.kind.removeprefix("sparse_")
             fastest[kind] = max(fastest.get(kind, 0), rate(entry, passes))
+    if arch == "gfx90a":  # two opcode families of one data type
+        fastest["bf16"] = max(fastest["bf16"], fastest["bf16_1k"])
     assert fastest == PEAK[arch]
+
+
+@pytest.mark.parametrize(
+    ("arch", "text", "expected"),
+    [
+        ("gfx90a", "v_mfma_f32_32x32x4bf16", ("v_mfma_f32_32x32x8bf16_1k", 2)),
+        ("gfx90a", "v_mfma_f32_16x16x8bf16", ("v_mfma_f32_16x16x16bf16_1k", 2)),
+        ("gfx90a", "v_mfma_f32_32x32x8bf16_1k", None),
+        ("gfx90a", "v_mfma_f64_16x16x4f64", None),
+        ("gfx942", "v_mfma_f32_16x16x16_bf16", None),
+        ("gfx950", "v_mfma_f32_16x16x16_bf16", ("v_mfma_f32_16x16x32_bf16", 2)),
+        ("gfx950", "v_mfma_i32_32x32x16_i8", ("v_mfma_i32_32x32x32_i8", 2)),
+        ("gfx950", "v_mfma_f32_16x16x32_fp8_bf8", ("v_mfma_f32_16x16x128_f8f6f4", 2)),
+        # Half the peak of F64, and no other opcode of that tile.
+        ("gfx950", "v_mfma_f64_4x4x4_4b_f64", None),
+        ("gfx950", "v_mfma_f32_99x99x9_new", None),
+    ],
+)
+def test_a_faster_opcode_is_of_the_same_type_and_tile(arch, text, expected):
+    assert faster(arch, text) == expected
 
 
 @pytest.mark.parametrize("arch", ARCHS)

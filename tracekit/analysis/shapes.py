@@ -16,7 +16,7 @@ from tracekit.analysis.model.activity import Activity, Doing, activity, codes
 from tracekit.analysis.model.simds import each_simd
 from tracekit.analysis.model.window import DEFAULT, Windows
 from tracekit.isa.listing import Pipe
-from tracekit.isa.mfma import PEAK, row
+from tracekit.isa.mfma import PEAK, faster, row
 from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ WAIT_COLUMNS = ("se", "cu", "simd", "dispatch", "window", "start", "end", "windo
                 "rest_cycles")  # fmt: skip
 #: Matrix pipes of a CU.
 PIPES = 4
-HALF_RATE = "half rate: a shape of older chips; twice the K takes the same cycles"
 SLOW_FORMAT = "FP8 or BF8 operand: FP6, BF6 or FP4 in both would take half the cycles"
 
 
@@ -130,19 +129,22 @@ def _opcodes(
                 "peak_share": number * flop * PIPES / peak / window
                 if flop and peak and window else None,
                 "rate": rate,
-                "flag": _flag(arch, kind, rate),
+                "flag": _flag(arch, listing.text[members[0]], kind),
             }
         )  # fmt: skip
     return sorted(rows, key=lambda line: -int(line["matrix_cycles"] or 0))  # type: ignore[call-overload]
 
 
-def _flag(arch: str, kind: str, rate: float | None) -> str:
+def _flag(arch: str, text: str, kind: str) -> str:
     """What to know of an opcode; empty for nothing."""
     if kind == "f8f6f4_fp8":
         return SLOW_FORMAT
-    if arch == "gfx950" and rate is not None and rate <= 0.5:
-        return HALF_RATE
-    return ""
+    quicker = None if kind.startswith("sparse") else faster(arch, text)
+    if quicker is None:
+        return ""
+    name, times = quicker
+    rate = "half rate" if times == 2 else f"1/{times:g} of the rate"
+    return f"{rate}: {name} does {times:g} times the work per cycle"
 
 
 def _waits(doing: Activity, start: NDArray[np.int64], end: NDArray[np.int64]) -> dict[str, object]:

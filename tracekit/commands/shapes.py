@@ -42,9 +42,10 @@ def command(source: Source, window: str, output: Output) -> None:
 
     pipe busy: their cycles as share of the window, all SIMDs together. of peak FLOP/s: their
     operations as share of what the matrix pipes could do at the full rate of that type; half
-    of pipe busy for the shapes of older chips. The second table splits the time of all
-    waves: s_nop is hazard time that other tools count as stall; refused: ready, but the port
-    or pipe is taken; gaps: no attempt to issue; rest: instructions that issue.
+    of pipe busy for half-rate shapes: the last column names the faster opcode. The second
+    table splits the time of all waves: s_nop is hazard time that other tools count as stall;
+    refused: ready, but the port or pipe is taken; gaps: no attempt to issue; rest:
+    instructions that issue.
     """
     reports = []
     for analysis in source.analyses(window):
@@ -54,4 +55,4 @@ def command(source: Source, window: str, output: Output) -> None:
         View("rows", "MFMA opcodes", _VIEW, window_of="waits"),
         View("waits", "wave cycles", _WAITS, window_of="waits"),
     ]
-    emit(output, "tracekit.shapes/1", reports, views)
+    emit(output, "tracekit.shapes/2", reports, views)

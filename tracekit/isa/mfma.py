@@ -112,9 +112,10 @@ TABLE: tuple[Row, ...] = (
     Row("sparse_fp8", (32, 32, 64), 1, (None, None, 8), _NEW),
 )
 
-#: Dense operations per CU and clock at full rate (four matrix pipes), by architecture.
+#: Dense operations per CU and clock at full rate (four matrix pipes), by architecture; that
+#: of a data type, which its slower shapes do not reach (bf16 of gfx90a is full rate as _1k).
 PEAK: dict[str, dict[str, int]] = {
-    "gfx90a": {"f16": 1024, "bf16": 512, "bf16_1k": 1024, "i8": 1024, "f32": 256, "f64": 256},
+    "gfx90a": {"f16": 1024, "bf16": 1024, "bf16_1k": 1024, "i8": 1024, "f32": 256, "f64": 256},
     "gfx942": {
         "f16": 2048, "bf16": 2048, "i8": 4096, "fp8": 4096, "f32": 256, "xf32": 1024, "f64": 256,
     },
@@ -123,6 +124,9 @@ PEAK: dict[str, dict[str, int]] = {
         "f8f6f4_fp6fp4": 16384, "f32": 256, "f64": 128,
     },
 }  # fmt: skip
+
+#: Kinds that are another opcode family of the same data type.
+_TYPE = {"bf16_1k": "bf16", "f8f6f4_fp8": "fp8"}
 
 _BY_SHAPE: dict[tuple[str, str, tuple[int, int, int]], list[Row]] = {}
 for _row in TABLE:
@@ -171,6 +175,41 @@ def row(arch: str, text: str) -> Row | None:
             if found["blocks"] is None or int(found["blocks"]) == entry.blocks:
                 return entry
     return None
+
+
+def faster(arch: str, text: str) -> tuple[str, float] | None:
+    """The fastest opcode of the data type and tile (M x N) of a matrix instruction, if faster.
+
+    Its name as ``arch`` spells it, and how many times the operations per cycle.  None for
+    opcodes without a row, and where none is faster.
+    """
+    own = row(arch, text)
+    if own is None:
+        return None
+    at = ARCHS.index(arch)
+
+    def speed(entry: Row) -> float:
+        passes = entry.passes[at]
+        return entry.flop / passes if passes else 0.0
+
+    def family(entry: Row) -> tuple[str, tuple[int, int]]:
+        return _TYPE.get(entry.kind, entry.kind), entry.shape[:2]
+
+    def nearness(entry: Row) -> tuple[float, bool, int]:
+        return speed(entry), entry.blocks == own.blocks, entry.shape[2]
+
+    best = max((each for each in TABLE if family(each) == family(own)), key=nearness)
+    if speed(best) <= speed(own):
+        return None
+    return _spelled(arch, best), speed(best) / speed(own)
+
+
+def _spelled(arch: str, entry: Row) -> str:
+    """LLVM's name of a dense opcode: gfx90a has no underscore before the type."""
+    result = {"i8": "i32", "f64": "f64"}.get(entry.kind, "f32")
+    kind = {"f8f6f4_fp8": "f8f6f4", "fp8": "fp8_fp8"}.get(entry.kind, entry.kind)
+    shape = "x".join(map(str, entry.shape))
+    return f"v_mfma_{result}_{shape}{'' if arch == 'gfx90a' else '_'}{kind}"
 
 
 def cost(arch: str, text: str) -> Cost:
