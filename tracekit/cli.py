@@ -10,6 +10,7 @@ import click
 
 from tracekit import __version__
 from tracekit.commands import COMMANDS
+from tracekit.commands.streams import silence
 from tracekit.errors import TracekitError
 
 
@@ -94,9 +95,9 @@ def _run(arguments: list[str] | None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except BrokenPipeError:
-        # `| head` closed the pipe: that is no error; keep the interpreter from flushing it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:
+        # click ends so where `| head` closed the pipe: that is no error.
+        silence()
         return 0
     except MemoryError:
         click.echo("tracekit: out of memory (restrict the work with --se)", err=True)

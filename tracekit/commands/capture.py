@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tracekit.commands.options import window_option
+from tracekit.commands.output import quiet_option
+from tracekit.commands.streams import tell
 from tracekit.errors import TracekitError
 
 if TYPE_CHECKING:
@@ -134,8 +136,11 @@ def _iterations(value: str) -> str:
 )
 @click.option("--dry-run", is_flag=True, help="Show and explain the command line; run nothing.")
 @window_option()
+@quiet_option
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-def command(dry_run: bool, attempts: int, output: str, window: str, **options: Any) -> int:
+def command(
+    dry_run: bool, attempts: int, output: str, window: str, quiet: bool, **options: Any
+) -> int:  # fmt: skip
     """Record a thread trace of COMMAND with rocprofv3, and show the pipe occupancy.
 
     Runs rocprofv3 --att with the right options. When no wave ran on the traced CU, tries
@@ -158,28 +163,23 @@ def command(dry_run: bool, attempts: int, output: str, window: str, **options: A
             f"{found} has no --att ({rocm.rocprofv3_version(found) or 'version unknown'}): thread "
             "trace needs ROCm 7.0 or later"
         )
-    done = record(
-        recording, found, Path(output), attempts,
-        lambda text: click.echo(f"tracekit: {text}", err=True),
-    )  # fmt: skip
+    say = (lambda _: None) if quiet else tell
+    done = record(recording, found, Path(output), attempts, say)
     from tracekit.commands.occupancy import command as occupancy
 
-    return int(occupancy.main([str(done.folder), "--window", window], standalone_mode=False) or 0)
+    line = [str(done.folder), "--window", window, *(["--quiet"] if quiet else [])]
+    return int(occupancy.main(line, standalone_mode=False) or 0)
 
 
 def _recording(
-    program: tuple[str, ...], kernel: str | None, iterations: str | None, se_mask: int, cu: int,
-    simd_mask: int, buffer_size: int | None, counters: tuple[str, ...], counter_period: int,
-    library_path: str | None,
-) -> Recording:  # fmt: skip
+    program: tuple[str, ...], buffer_size: int | None, library_path: str | None, **options: Any
+) -> Recording:
     from tracekit.record.recording import Recording
 
-    if len(counters) > 8:
+    if len(options["counters"]) > 8:
         raise click.BadParameter("at most 8 counters fit in a trace", param_hint="--counter")
     return Recording(
-        command=program, cu=cu, kernel=kernel, iterations=iterations, se_mask=se_mask,
-        simd_mask=simd_mask, buffer_bytes=buffer_size, counters=counters,
-        counter_period=counter_period, library=library_path,
+        command=program, buffer_bytes=buffer_size, library=library_path, **options
     )  # fmt: skip
 
 
@@ -191,4 +191,4 @@ def _explain(recording: Recording, found: str | None, output: Path) -> None:
     for words, what in groups:
         click.echo(f"  {words:<{width}}  {what}")
     if found is None:
-        click.echo(f"tracekit: note: {_NEEDED}", err=True)
+        tell(f"note: {_NEEDED}")

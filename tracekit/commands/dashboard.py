@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from tracekit.commands.options import Source, bases, roots, source_options
+from tracekit.commands.output import quiet_option
 from tracekit.errors import TracekitError
 
 
@@ -15,7 +16,8 @@ from tracekit.errors import TracekitError
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT",
               help="Port on 127.0.0.1; a free one by default.")  # fmt: skip
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
-def command(source: Source, port: int, no_browser: bool) -> None:
+@quiet_option
+def command(source: Source, port: int, no_browser: bool, quiet: bool) -> None:
     """Browse captures in a browser: timeline, bubble map, ISA, comparison of two.
 
     PATH is a capture or a directory that holds some; with a second PATH both are compared.

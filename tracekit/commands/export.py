@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from tracekit.commands.options import Source, source_options
+from tracekit.commands.output import quiet_option
+from tracekit.commands.streams import tell
 from tracekit.errors import TracekitError
 from tracekit.export import FORMATS
 
@@ -31,7 +33,8 @@ def format_of(name: str | None, output: str | None) -> str:
     help="Where to; default: the capture's name with the format's extension.",
 )  # fmt: skip
 @click.option("-f", "--force", is_flag=True, help="Overwrite.")
-def command(source: Source, name: str | None, output: str | None, force: bool) -> None:
+@quiet_option
+def command(source: Source, name: str | None, output: str | None, force: bool, quiet: bool) -> None:
     """Write a capture for another program.
 
     pftrace: tracks of pipes, waves, bubbles, markers and counters for ui.perfetto.dev (one
@@ -48,11 +51,15 @@ def command(source: Source, name: str | None, output: str | None, force: bool) -
     if output is not None and len(analyses) > 1:
         raise click.UsageError("-o names one file: give one capture")
     for analysis in analyses:
-        path = Path(output or f"{analysis.timeline.capture}{extension}")
+        name_in_folder = analysis.timeline.capture.replace("/", "_")
+        path = Path(output or f"{name_in_folder}{extension}")
         if path.exists() and not force:
             raise TracekitError(f"{path}: exists; use --force to overwrite it")
         try:
             writer.write(analysis, path)
         except OSError as error:
             raise TracekitError(f"{path}: {error.strerror}") from None
+        if not quiet:
+            for note in analysis.timeline.notes:
+                tell(f"note: {note}")
         click.echo(path)

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.streams import silence, tell
 from tracekit.errors import TracekitError
 from tracekit.present.payload import plain
 from tracekit.present.report import Shown
@@ -35,13 +36,25 @@ class Output:
     def note(self, text: str) -> None:
         """A remark on stderr."""
         if not self.quiet:
-            click.echo(f"tracekit: note: {text}", err=True)
+            tell(f"note: {text}")
+
+    def warn(self, text: str) -> None:
+        """A warning on stderr."""
+        if not self.quiet:
+            tell(f"warning: {text}")
 
     @contextmanager
     def open(self) -> Iterator[IO[str]]:
-        """Where the result goes; never over a file unless forced."""
+        """Where the result goes; never over a file unless forced.
+
+        What a closed pipe does not take is dropped: the exit code stays the command's.
+        """
         if self.path is None:
-            yield sys.stdout
+            try:
+                yield sys.stdout
+                sys.stdout.flush()
+            except BrokenPipeError:
+                silence()
             return
         path = Path(self.path)
         if path.exists() and not self.force:
@@ -71,22 +84,27 @@ class Output:
                 write_table(out, table, title, columns, whole=self.everything)
 
 
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="No notes and no verdict on stderr."
+)
+
+
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """--csv, --json, -o, --force, --all, -q; passes ``output``."""
 
     @wraps(function)
-    def wrapper(*arguments: Any, as_csv: bool, as_json: bool, path: str | None, force: bool,
-                everything: bool, quiet: bool, **rest: Any) -> Any:  # fmt: skip
+    def wrapper(*arguments: Any, as_csv: bool, as_json: bool, **rest: Any) -> Any:
         if as_csv and as_json:
             raise click.UsageError("--csv and --json exclude each other")
-        extension = Path(path).suffix.lower() if path else ""
+        own = {name: rest.pop(name) for name in ("path", "force", "everything", "quiet")}
+        extension = Path(own["path"] or "").suffix.lower()
         chosen = "csv" if as_csv or (extension == ".csv" and not as_json) else "text"
         chosen = "json" if as_json or (extension == ".json" and not as_csv) else chosen
-        return function(*arguments, output=Output(chosen, path, force, everything, quiet), **rest)
+        return function(*arguments, output=Output(chosen, **own), **rest)
 
     decorated: Callable[..., Any] = wrapper
     for option in (
-        click.option("-q", "--quiet", is_flag=True, help="No notes and no verdict on stderr."),
+        quiet_option,
         click.option("--all", "everything", is_flag=True, help="All rows on a terminal too."),
         click.option("-f", "--force", is_flag=True, help="Overwrite the file of -o."),
         click.option(
@@ -98,3 +116,10 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     ):  # fmt: skip
         decorated = option(decorated)
     return decorated
+
+
+#: --allow-bad-quality of the commands that are gates.
+bad_quality_option = click.option(
+    "--allow-bad-quality", is_flag=True,
+    help="Let the gate decide though the verdict (see check) does not carry the question.",
+)  # fmt: skip

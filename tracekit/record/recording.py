@@ -6,8 +6,10 @@ documentation, and ``rocprofv3 --help``.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 CUS = 16
 #: Bytes of trace buffer that rocprofv3 accepts: 1 MiB to 2 GiB.
 BUFFER = (1 << 20, 2 << 30)
+#: Lines of rocprofv3's output that are kept to quote from.
+KEPT = 200
+#: What rocprofv3 says where it cannot load the decoder library: "rocprof-trace-decoder library
+#: path not found in [...]" (its launcher), "Error loading decoder: N" (its library).
+_DECODER = re.compile(r"trace-decoder|loading decoder", re.IGNORECASE)
 #: Engines of an XCD on MI300 and MI350: a hexadecimal digit of the mask each.
 _ENGINES = 4
 
@@ -148,19 +155,44 @@ def _attempt(
 
     folder.mkdir(parents=True, exist_ok=True)
     tell(f"CU {cu}: recording to {folder}")
-    try:
-        # The program's own output is not the result of this command: it goes to stderr.
-        code = subprocess.run(
-            recording.line(program, cu, folder), stdout=sys.stderr.fileno(), check=False
-        ).returncode
-    except OSError as error:
-        raise TracekitError(f"{program}: {error.strerror}") from None
+    code, said = _run(recording.line(program, cu, folder))
     failed = f"rocprofv3 ended with {code}" if code else ""
     if not any(folder.rglob("*.att")):
-        raise TracekitError(
-            f"{failed or 'rocprofv3 succeeded'} and left no thread trace in {folder}: does a "
-            "kernel match --kernel, and does it run as often as --iterations says?"
-        )
+        raise TracekitError(f"{failed or 'rocprofv3 succeeded'} {_nothing(folder, said)}")
     if failed:
         tell(f"{failed}; reading what it left")
     return Attempt(cu, folder, [capture.timeline() for capture in open_all(folder)])
+
+
+def _run(line: list[str]) -> tuple[int, list[str]]:
+    """Exit code of a command, and the last lines it wrote.
+
+    They go to stderr as they come: the program's own output is not the result of this command.
+    """
+    said: deque[str] = deque(maxlen=KEPT)
+    try:
+        with subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        ) as process:
+            for text in process.stdout or ():
+                said.append(text.strip())
+                sys.stderr.write(text)
+                sys.stderr.flush()
+    except OSError as error:
+        raise TracekitError(f"{line[0]}: {error.strerror}") from None
+    return process.returncode, list(said)
+
+
+def _nothing(folder: Path, said: list[str]) -> str:
+    """Why rocprofv3 left no trace: by its own words where they tell, else what to check."""
+    for text in reversed(said):
+        if _DECODER.search(text):
+            return (
+                f'and left no thread trace: it says "{text}". Give the folder of AMD\'s decoder '
+                "library with --library-path; tracekit doctor tells whether one is found and "
+                "where to get it"
+            )
+    return (
+        f"and left no thread trace in {folder}: does a kernel match --kernel, and does it run as "
+        "often as --iterations says?"
+    )
