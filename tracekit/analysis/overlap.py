@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.int64]
 
+#: Below this many iterations of each wave, or this share of matrix cycles in the cycles that
+#: they share, a score is chance: an MFMA now and then is never beside another.
+LEAST_ITERATIONS, LEAST_MATRIX = 3, 0.1
+TOO_LITTLE = "too little to tell"
 #: alternation from which on waves take turns; down to minus that they do the same at once.
 ALTERNATING, LOCK_STEP = 0.5, -0.5
 COLUMNS = (
@@ -183,7 +187,8 @@ def _pair(a: _Wave, b: _Wave, sync: dict[str, object]) -> dict[str, object] | No
     phase = [intersect(wave.phase, both) for wave in (a, b)]
     under = [intersect(matrix[i], vector[1 - i]).cycles for i in (0, 1)]
     busy = [part.cycles for part in matrix]
-    score = alternation(matrix, phase, both.cycles)
+    enough = _enough(a, b, both, sum(busy))
+    score = alternation(matrix, phase, both.cycles) if enough else None
     lag, share, jitter = _lag(a.begins, b.begins, both)
     return {
         "start": int(both.start[0]), "end": int(both.end[-1]), "window_cycles": both.cycles,
@@ -197,8 +202,15 @@ def _pair(a: _Wave, b: _Wave, sync: dict[str, object]) -> dict[str, object] | No
         "a_shadow_filled": under[0] / busy[0] if busy[0] else None,
         "b_shadow_filled": under[1] / busy[1] if busy[1] else None,
         "lag_cycles": lag, "lag": share, "jitter_cycles": jitter,
-        "alternation": score, **sync, "verdict": verdict(score),
+        "alternation": score, **sync,
+        "verdict": verdict(score) if enough or not all(busy) else TOO_LITTLE,
     }  # fmt: skip
+
+
+def _enough(a: _Wave, b: _Wave, both: Intervals, busy: int) -> bool:
+    """Whether the cycles that two waves share hold enough to score: iterations and MFMAs."""
+    turns = min(int(overlap_cycles(w.begins, w.begins + 1, both).sum()) for w in (a, b))
+    return turns >= LEAST_ITERATIONS and busy >= LEAST_MATRIX * both.cycles
 
 
 def alternation(matrix: list[Intervals], phase: list[Intervals], cycles: int) -> float | None:
@@ -308,5 +320,10 @@ def _simd(waves: list[_Wave], pairs: list[dict[str, object]]) -> dict[str, objec
         "across_cycles": across.cycles,
         "own_cycles": total - across.cycles,
         "alternation": score,
-        "verdict": verdict(score),
+        "verdict": _verdict([str(pair["verdict"]) for pair in pairs], score),
     }
+
+
+def _verdict(pairs: list[str], score: float | None) -> str:
+    """Of a SIMD: by its score, where a pair of its waves tells enough for one."""
+    return TOO_LITTLE if score is None and TOO_LITTLE in pairs else verdict(score)
