@@ -201,6 +201,10 @@ def _table(service: Service) -> Response:
     if name not in TABLES:
         raise BadRequest(f"no table {name!r}: one of {', '.join(TABLES)}")
     table = TABLES[name](service, _text("capture"), _text("window", DEFAULT), _text("other", ""))
+    # The capture that the rows are of, in front; a comparison's are of the new one.
+    of = _text("other", "") if name in ("compare", "bodies") else _text("capture")
+    table = table.copy()
+    table.insert(0, "capture", service.timeline(of).capture)
     for place in ("se", "dispatch", "simd"):
         if place in request.args and place in table.columns:
             table = table[table[place] == _number(place)]

@@ -69,7 +69,7 @@ def render(service: Service, asked: Request) -> html.Div:
                          **attributes(data_open=base, data_which="swap"))],
             className="origin",
         ),
-        notes(result.notes),
+        notes([*result.warnings, *result.notes]),
         html.H2("Differences: new − base, all SIMDs together"),
         table("compare", rows, _ROWS, csv="compare"),
     ]  # fmt: skip

@@ -149,11 +149,11 @@ def test_the_csv_begins_with_the_columns_of_rocprofv3(capsys):
     assert main(["hotspots", str(generate.ROOT / "pingpong"), "--csv"]) == 0
     out = capsys.readouterr().out
     first, label, *_ = out.splitlines()
-    assert first == ",".join(f'"{name}"' for name in (*STATS, *OWN))
+    assert first == ",".join(f'"{name}"' for name in (*STATS, *OWN, "capture"))
     assert first.startswith(
         '"CodeObj","Vaddr","Instruction","Hitcount","Latency","Stall","Idle","Source",'
     )
-    assert label == '1,5888,"; pingpong",0,0,0,0,"",0,0,0,0,0,0'
+    assert label == '1,5888,"; pingpong",0,0,0,0,"",0,0,0,0,0,0,"pingpong"'
     timeline = tracekit.open(generate.ROOT / "pingpong").timeline()
     rows = list(csv.DictReader(io.StringIO(out)))
     assert sum(int(row["Hitcount"]) for row in rows) == len(timeline.instructions)
@@ -163,8 +163,9 @@ def test_the_csv_begins_with_the_columns_of_rocprofv3(capsys):
 
 def test_json_names_units_and_says_that_it_is_synthetic(capsys):
     assert main(["hotspots", str(generate.ROOT / "pingpong"), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == "tracekit.hotspots/1"
+    result = json.loads(capsys.readouterr().out)
+    assert result["schema"] == "tracekit.hotspots/2"
+    (found,) = result["captures"]
     assert found["synthetic"] is True
     assert list(found["rows"][0]) == [*STATS.values(), *OWN]
 
@@ -183,7 +184,11 @@ def test_quotes_in_a_text_are_doubled():
 
     from tracekit.commands.hotspots import write_stats
 
-    row = dict.fromkeys([*STATS.values(), *OWN], 0) | {"instruction": 'a "b"', "source": ""}
+    row = dict.fromkeys([*STATS.values(), *OWN], 0) | {
+        "instruction": 'a "b"',
+        "source": "",
+        "capture": "c",
+    }
     out = io.StringIO()
     write_stats(out, [pd.DataFrame([row]).assign(matrix_cycles=pd.array([None], "Int64"))])
-    assert out.getvalue().splitlines()[1] == '0,0,"a ""b""",0,0,0,0,"",,0,0,0,0,0'
+    assert out.getvalue().splitlines()[1] == '0,0,"a ""b""",0,0,0,0,"",,0,0,0,0,0,"c"'

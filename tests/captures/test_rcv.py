@@ -95,7 +95,7 @@ def test_the_stats_csv_equals_amds_in_its_eight_columns(captures, capsys, name, 
 
 def test_without_waves_the_counts_of_code_json_are_given_with_the_reason(captures, capsys):
     assert main(["hotspots", str(captures / "ui_missing_waves"), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    (found,) = json.loads(capsys.readouterr().out)["captures"]
     assert sum(row["hits"] for row in found["rows"]) == 628_560
     assert sum(row["matrix_cycles"] for row in found["rows"]) == 262_144 * 16
     assert any("4 of 4 wave files are missing" in note for note in found["notes"][-1:])
@@ -115,7 +115,7 @@ def test_matrix_cycles_of_the_lines_equal_the_counter(captures):
 def test_rocprofv2_has_lines_but_no_addresses(captures, capsys, tmp_path):
     path = captures / "legacy_rocprofv2_ui"
     assert main(["hotspots", str(path), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    (found,) = json.loads(capsys.readouterr().out)["captures"]
     assert sum(row["hits"] for row in found["rows"]) == 69_744
     assert main(["export", str(path), "--format", "rcv", "-o", str(tmp_path / "out")]) == 1
     assert "by address" in capsys.readouterr().err

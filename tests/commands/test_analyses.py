@@ -26,9 +26,10 @@ def run(capsys, *arguments):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_json_has_its_schema_and_says_that_it_is_simulated(name, capsys):
     code, out, _ = run(capsys, name, SAMPLES["lockstep"], "--json")
-    found = json.loads(out)
+    result = json.loads(out)
     assert code == 0
-    assert found["schema"] == f"tracekit.{name}/1"
+    assert result["schema"] == f"tracekit.{name}/2"
+    (found,) = result["captures"]
     assert found["simulated"] is True
     assert isinstance(found["notes"], list)
     assert isinstance(found["rows"], list)
@@ -39,22 +40,22 @@ def test_every_key_is_documented(name, capsys):
     _, out, _ = run(capsys, name, SAMPLES["lockstep"], "--json")
     documented = set(re.findall(r"\w+", METRICS))
     documented |= {f"{cause}_cycles" for cause in CAUSES}
-    found = json.loads(out)
+    (found,) = json.loads(out)["captures"]
     for table in found.values():
         for row in table if isinstance(table, list) else ():
             for key in row if isinstance(row, dict) else ():
-                stem = re.sub(r"^(before|after)(_\w+)?$", r"\1", key)
+                stem = re.sub(r"^(previous_mfma|next_mfma)(_\w+)?$", r"\1", key)
                 assert stem in documented, key
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_csv_has_the_keys_of_the_rows(name, capsys):
     _, out, _ = run(capsys, name, SAMPLES["lockstep"], "--json")
-    rows = json.loads(out)["rows"]
+    rows = json.loads(out)["captures"][0]["rows"]
     _, out, _ = run(capsys, name, SAMPLES["lockstep"], "--csv")
     table = list(csv.DictReader(io.StringIO(out)))
     assert len(table) == len(rows)
-    assert [list(row) for row in table] == [list(row) for row in rows]
+    assert [list(row) for row in table] == [["capture", *row] for row in rows]
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, "compare", "export"])
@@ -86,10 +87,10 @@ def test_bubbles_names_every_cause_in_its_help(capsys):
 
 def test_the_bubble_map_is_asked_for(capsys):
     _, out, _ = run(capsys, "bubbles", SAMPLES["lockstep"], "--json", "--map")
-    found = json.loads(out)
+    found = json.loads(out)["captures"][0]
     assert {"by_offset", "by_time"} <= set(found)
     _, out, _ = run(capsys, "bubbles", SAMPLES["lockstep"], "--json")
-    assert "by_offset" not in json.loads(out)
+    assert "by_offset" not in json.loads(out)["captures"][0]
 
 
 @pytest.mark.parametrize(
@@ -130,9 +131,15 @@ def test_compare_json_has_rows_bodies_and_what_is_unmet(capsys):
     )  # fmt: skip
     found = json.loads(out)
     assert code == 3
-    assert found["schema"] == "tracekit.compare/1"
-    assert found["base"] == "pingpong"
+    assert found["schema"] == "tracekit.compare/2"
+    assert [each["capture"] for each in found["base"]] == ["pingpong"]
+    assert [each["capture"] for each in found["new"]] == ["lockstep"]
+    (found,) = found["pairs"]
+    assert (found["base"], found["new"]) == ("pingpong", "lockstep")
     assert len(found["unmet"]) == 1
+    (needed,) = found["requirements"]
+    assert needed["met"] is False
+    assert needed["smallest"] >= 0
     documented = set(re.findall(r"\w+", METRICS))
     assert not [key for row in found["rows"] for key in row if key not in documented]
 
@@ -146,4 +153,4 @@ def test_a_rate_is_an_opcode_and_cycles(rate, capsys):
 
 def test_a_rate_changes_the_budget(capsys):
     _, out, _ = run(capsys, "budget", SAMPLES["lockstep"], "--rate", "v_exp_f32=4", "--json")
-    assert {row["transcendental_cycles"] for row in json.loads(out)["rows"]} == {32}
+    assert {row["transcendental_cycles"] for row in json.loads(out)["captures"][0]["rows"]} == {32}

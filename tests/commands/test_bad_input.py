@@ -73,7 +73,7 @@ def test_a_header_then_zeros_is_a_trace_without_waves(tmp_path, capsys):
 def test_without_a_listing_the_matrix_columns_are_empty_and_the_reason_is_told(sample, capsys):
     (sample / "code.json").unlink()
     code, out, _ = run(capsys, "occupancy", sample, "--json", "--window", "span")
-    result = json.loads(out)
+    (result,) = json.loads(out)["captures"]
     assert code == 0
     assert any("listing" in note for note in result["notes"])
     for row in result["rows"]:

@@ -36,22 +36,27 @@ def run(capsys, *arguments):
 
 def test_json_has_the_verdict_and_all_findings(capsys, useless):
     code, out, err = run(capsys, "check", useless, "--json")
-    found = json.loads(out)
+    result = json.loads(out)
     assert code == 0
-    assert found["schema"] == "tracekit.check/1"
+    assert result["schema"] == "tracekit.check/2"
+    (capture,) = result["captures"]
+    found = capture["quality"]
     assert found["verdict"] == "do not conclude"
     assert found["findings"][0]["id"] == "no_dynamic_mfma"
     for finding in found["findings"]:
-        assert list(finding) == ["id", "severity", "value", "reason", "remedy"]
+        assert list(finding) == ["id", "severity", "value", "reason", "remedy", "blocks"]
         assert finding["severity"] in ("fatal", "warning", "info")
-    assert "quality" not in found
+    assert set(found["questions"].values()) == {"do not conclude"}
     assert "quality:" not in err
 
 
 def test_csv_has_a_row_a_finding(capsys, useless):
     _, out, _ = run(capsys, "check", useless, SAMPLE, "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert list(rows[0]) == ["capture", "verdict", "id", "severity", "value", "reason", "remedy"]
+    assert list(rows[0]) == [
+        "capture", "verdict", "id", "severity", "value", "reason", "remedy", "blocks",
+    ]  # fmt: skip
+    assert rows[0]["blocks"] == "matrix vector waves"
     assert {row["capture"]: row["verdict"] for row in rows} == {
         "useless": "do not conclude", "pingpong": "good",
     }  # fmt: skip
@@ -71,7 +76,7 @@ def test_strict_fails_on_do_not_conclude(capsys, useless, options, code):
 
 def test_all_of_the_capture_is_judged(capsys):
     _, whole, _ = run(capsys, "check", SAMPLE)
-    _, part, _ = run(capsys, "check", SAMPLE, "--simd", "2", "--slot", "7")
+    _, part, _ = run(capsys, "check", SAMPLE, "--simd", "2", "--slot", "1")
     assert part == whole
 
 
@@ -82,7 +87,7 @@ def test_every_report_carries_the_verdict(name, capsys, useless):
     assert line in err
     assert "quality:" not in out
     _, out, _ = run(capsys, name, useless, "--json")
-    carried = json.loads(out)["quality"]
+    carried = json.loads(out)["captures"][0]["quality"]
     assert carried["verdict"] == "do not conclude"
     assert carried["findings"][0]["id"] == "no_dynamic_mfma"
 
@@ -91,7 +96,8 @@ def test_compare_carries_both_verdicts(capsys):
     other = str(Path(SAMPLE).with_name("lockstep"))
     _, out, err = run(capsys, "compare", SAMPLE, other, "--json")
     found = json.loads(out)
-    assert found["quality"]["verdict"] == found["base_quality"]["verdict"] == "good"
+    carried = [each["quality"]["verdict"] for each in (*found["base"], *found["new"])]
+    assert carried == ["good", "good"]
     assert "pingpong: quality: good" in err
     assert "lockstep: quality: good" in err
 

@@ -49,9 +49,11 @@ def test_every_command_explains_itself(name, capsys):
 def test_the_json_of_occupancy_keeps_its_keys(capsys):
     assert main(["occupancy", str(SAMPLE), "--json", "--window", "span"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["schema"] == "tracekit.occupancy/1"
+    assert result["schema"] == "tracekit.occupancy/2"
+    assert set(result) == {"schema", "tracekit", "captures"}
+    (result,) = result["captures"]
     assert {
-        "schema", "tracekit", "capture", "timing", "arch", "arch_source", "simulated", "notes",
+        "capture", "kernel", "quality", "timing", "arch", "arch_source", "simulated", "notes",
         "rows", "totals",
     } <= set(result)  # fmt: skip
     assert {
@@ -67,10 +69,10 @@ def test_the_json_of_occupancy_keeps_its_keys(capsys):
     [
         (
             "instructions",
-            "se,cu,simd,slot,wave,time,category,stall,duration,code_object,vaddr,line,"
+            "capture,se,cu,simd,slot,wave,time,category,stall,duration,code_object,vaddr,line,"
             "instruction,release,dispatch",
         ),
-        ("waves", "se,cu,simd,slot,wave,begin,end,instructions,stitched,complete,dispatch"),
+        ("waves", "capture,se,cu,simd,slot,wave,begin,end,instructions,stitched,complete,dispatch"),
     ],
 )
 def test_the_csv_keeps_its_columns(capsys, command, columns):
@@ -81,7 +83,7 @@ def test_the_csv_keeps_its_columns(capsys, command, columns):
 def test_an_output_file_is_not_overwritten_unless_forced(tmp_path, capsys):
     path = tmp_path / "out.csv"
     assert main(["waves", str(SAMPLE), "-o", str(path)]) == 0
-    assert path.read_text().startswith("se,cu,")
+    assert path.read_text().startswith("capture,se,cu,")
     assert main(["waves", str(SAMPLE), "-o", str(path)]) == 1
     assert "--force" in capsys.readouterr().err
     assert main(["waves", str(SAMPLE), "-o", str(path), "-f"]) == 0

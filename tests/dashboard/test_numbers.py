@@ -28,7 +28,9 @@ def cli(*arguments):
 def printed(samples, name, window, *more, others=()):
     paths = [samples / each for each in (SAMPLE, *others)]
     tail = ("--window", window) if window else ()
-    return json.loads(cli(name, *paths, *tail, *more, "--json", "-q"))
+    result = json.loads(cli(name, *paths, *tail, *more, "--json", "-q"))
+    (found,) = result["pairs" if others else "captures"]
+    return found
 
 
 def texts(component):
@@ -123,7 +125,7 @@ def test_overview_tables_equal_the_commands(service, samples, window):
     simds = printed(samples, "overlap", window)["simds"]
     assert cells(page, "overlap") == expected(simds, overview._OVERLAP)
     assert cells(page, "clock") == expected(printed(samples, "clock", "")["rows"], overview._CLOCK)
-    verdict = printed(samples, "check", "")["verdict"]
+    verdict = printed(samples, "check", "")["quality"]["verdict"]
     assert f"Quality: {verdict}" in " ".join(texts(page))
 
 
@@ -213,7 +215,8 @@ def test_the_bubble_stepped_to_equals_tracekit_bubbles(client, samples, step):
     ).get_json()  # fmt: skip
     beyond = [r for r in told if (r["start"] - at) * step > 0]
     wanted = min(beyond[::step], key=lambda r: abs(r["start"] - at))
-    for name in ("start", "cycles", "simd", "cause", "waves", "after", "before", "iteration"):
+    named = ("simd", "cause", "waves", "next_mfma", "previous_mfma", "iteration")
+    for name in ("start", "cycles", *named):
         assert answer[name] == wanted[name]
 
 
@@ -241,7 +244,7 @@ def test_isa_equals_tracekit_hotspots_and_bubbles(service, samples, window):
         assert [row[name] for row in rows] == [row[name] for row in told]
     assert [row["instruction"] for row in rows] == [row["instruction"] for row in told]
     bubbles = printed(samples, "bubbles", window)["rows"]
-    placed = sum(b["cycles"] for b in bubbles if b["start"] >= 0 and b["after_vaddr"] >= 0)
+    placed = sum(b["cycles"] for b in bubbles if b["start"] >= 0 and b["next_mfma_vaddr"] >= 0)
     assert sum(row["bubble_cycles"] for row in rows) == placed
 
 

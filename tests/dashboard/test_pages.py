@@ -196,7 +196,7 @@ def test_figures_save_as_svg_and_tables_as_csv(page, address, tmp_path):
     with page.expect_download() as download:
         page.click("#table-sites [data-csv]")
     download.value.save_as(tmp_path / "sites.csv")
-    assert (tmp_path / "sites.csv").read_text().startswith("dispatch,cause,")
+    assert (tmp_path / "sites.csv").read_text().startswith("capture,dispatch,cause,")
 
 
 def test_a_broken_capture_says_why(page, serve, tmp_path):

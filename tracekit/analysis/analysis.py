@@ -9,6 +9,7 @@ Commands, exports, the dashboard and Python users ask here::
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -124,6 +125,16 @@ class Analysis:
     def charges(self) -> Charges:
         """The cause of every idle cycle of the whole trace."""
         return self._whole.charges
+
+    def noted(self, note: str) -> Analysis:
+        """The same with one more note of its timeline; "" for none."""
+        if not note:
+            return self
+        notes = (*self.timeline.decode_notes, note)
+        made = Analysis(replace(self.timeline, decode_notes=notes), self.window)
+        made._whole = _Whole(made.timeline, self.quality, lambda: self._whole.charges)
+        made.lock = made._whole.lock
+        return made
 
     @property
     def quality(self) -> Quality:

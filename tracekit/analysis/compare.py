@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,13 @@ from numpy.typing import NDArray
 from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.budget import Budget
 from tracekit.analysis.causes import CAUSES, Causes
+from tracekit.analysis.checks.findings import QUESTIONS
 from tracekit.analysis.model import bootstrap
-from tracekit.analysis.model.bodies import body, differences
+from tracekit.analysis.model.bodies import body, differences, shared
+from tracekit.analysis.model.kernels import kernel_names
 from tracekit.analysis.model.window import DEFAULT
+from tracekit.analysis.requirements import Change, NotComparable
 from tracekit.analysis.turns import SHARES, Turns, joined, turns
-from tracekit.errors import TracekitError
 from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -24,67 +25,38 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "base", "new", "se", "simd", "metric", "unit", "base_value", "new_value", "difference",
-    "relative", "low", "high", "within_noise",
+    "relative", "low", "high", "relative_low", "relative_high", "within_noise", "warning",
 )  # fmt: skip
-#: Metrics of --require; all but cycles in points of the window.
-REQUIRABLE = ("matrix", "vector", "overlap", "matrix_idle", "cycles")
 _BUDGET = ("matrix_cycles", "vector_cycles", "lds_cycles", "vmem_cycles", "scalar_cycles",
            "nop_cycles", "instructions")  # fmt: skip
 _WAVE = ("se", "cu", "simd", "dispatch", "slot", "wave")
-_REQUIRE = re.compile(r"\s*(\w+)\s*(>=|<=|>|<)\s*([+-]?\d+(?:\.\d+)?)\s*(%?)\s*$")
-
-
-class NotComparable(TracekitError):
-    """The captures do not compare, or a requirement cannot be read."""
-
-    exit_code = 2
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """``metric`` must change by ``operator`` ``value`` (points, cycles, or % of the base)."""
-
-    text: str
-    metric: str
-    operator: str
-    value: float
-    relative: bool
-
-    def met(self, difference: float, relative: float) -> bool:
-        """Whether a change of ``difference`` (and ``relative``, a fraction) satisfies it."""
-        found = 100 * relative if self.relative else difference
-        return {
-            ">=": found >= self.value, "<=": found <= self.value,
-            ">": found > self.value, "<": found < self.value,
-        }[self.operator]  # fmt: skip
-
-
-def requirement(text: str) -> Requirement:
-    """Read "overlap>=+5" or "cycles<=-3%"; raises NotComparable for anything else."""
-    found = _REQUIRE.match(text)
-    if found is None or found[1] not in REQUIRABLE or (found[4] and found[1] != "cycles"):
-        raise NotComparable(
-            f"cannot require {text!r}: METRIC>=POINTS or METRIC<=POINTS with METRIC one of "
-            f"{', '.join(REQUIRABLE)} (cycles also in %)"
-        )
-    return Requirement(text, found[1], found[2], float(found[3]), bool(found[4]))
+#: Share of the instructions of two loop bodies below which they are different code.
+SAME_CODE = 0.5
 
 
 @dataclass
 class Comparison:
     """``rows``: one per SIMD and metric, and the sum of all with se and simd -1 (COLUMNS);
-    ``bodies``: changes of the dominant loop's instructions (bodies.COLUMNS)."""
+    ``bodies``: changes of the dominant loop's instructions (bodies.COLUMNS); ``warnings``:
+    why the two may not be versions of one kernel, also in each row."""
 
     rows: pd.DataFrame
     bodies: pd.DataFrame
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
-    def change(self, metric: str) -> tuple[float, float]:
-        """(difference, relative) of ``metric`` in the sum; raises NotComparable without."""
+    def change(self, metric: str, *, relative: bool = False) -> Change:
+        """The change of ``metric`` in the sum, in its unit or in % of the base.
+
+        Raises NotComparable where it is not known.
+        """
         total = self.rows[(self.rows["se"] < 0) & (self.rows["metric"] == metric)]
-        if not len(total) or total["difference"].isna().any():
+        names = ("relative", "relative_low", "relative_high")
+        names = names if relative else ("difference", "low", "high")
+        if not len(total) or total[list(names)].isna().any(axis=None):
             raise NotComparable(f"{metric}: not known for both captures")
-        return float(total["difference"].iloc[0]), float(total["relative"].iloc[0])
+        scale = 100 if relative else 1
+        return Change(*(scale * float(total[name].iloc[0]) for name in names))
 
 
 def compare(base: Timeline, new: Timeline, window: str = DEFAULT) -> Comparison:
@@ -131,11 +103,29 @@ def compare_of(one: Analysis, other: Analysis) -> Comparison:
     ]
     if any(timeline.arch.assumed for timeline in (base, new)):
         notes.append("an architecture is assumed: whether the chips are the same is not known")
-    listed = differences(
-        base.listing, body(base.listing, found[0].loops),
-        new.listing, body(new.listing, found[1].loops),
-    )  # fmt: skip
-    return Comparison(table.reindex(columns=list(COLUMNS)), listed, notes)
+    code = [body(each.listing, part.loops) for each, part in zip((base, new), found, strict=True)]
+    listed = differences(base.listing, code[0], new.listing, code[1])
+    warnings = _warnings(one, other, code)
+    table["warning"] = "; ".join(warnings)
+    return Comparison(table.reindex(columns=list(COLUMNS)), listed, notes, warnings)
+
+
+def _warnings(one: Analysis, other: Analysis, code: list[list[int]]) -> list[str]:
+    """Why the two captures may not be versions of one kernel, and what cannot be concluded."""
+    base, new = one.timeline, other.timeline
+    names = ["; ".join(kernel_names(timeline)) for timeline in (base, new)]
+    found = []
+    if all(names) and names[0] != names[1]:
+        found.append(f"different kernels: {names[0]} and {names[1]}")
+    if all(code):
+        share = shared(base.listing, code[0], new.listing, code[1])
+        if share < SAME_CODE:
+            found.append(f"the loop bodies share {100 * share:.0f} % of their instructions")
+    for each in (one, other):
+        refusal = each.quality.refusal(QUESTIONS)
+        if refusal:
+            found.append(f"{each.timeline.capture}: {refusal}")
+    return found
 
 
 def _cut(found: Causes) -> dict[tuple[int, int], Turns]:
@@ -156,7 +146,7 @@ def _rows(key: tuple[int, int], base: Turns, new: Turns) -> list[dict[str, objec
             bootstrap.medians(part.lengths.astype(float), bootstrap.weights(part.owner, stream))
             for stream, part in enumerate((base, new))
         ]
-        rows.append(_row(key, "cycles", "cycles", old, young, spread[1] - spread[0]))
+        rows.append(_row(key, _Metric("cycles", "cycles", old, young), spread))
     draws = [
         bootstrap.ratios(
             part.values.astype(float), part.cycles.astype(float),
@@ -164,27 +154,40 @@ def _rows(key: tuple[int, int], base: Turns, new: Turns) -> list[dict[str, objec
         )
         for stream, part in enumerate((base, new))
     ]  # fmt: skip
-    moved = 100 * (draws[1] - draws[0])
     shares = 100 * base.shares, 100 * new.shares
     names = [*SHARES, *(f"cause:{name}" for name in CAUSES)]
     for i, name in enumerate(names):
         old, young = float(shares[0][i]), float(shares[1][i])
         if name in SHARES or old or young:
-            rows.append(_row(key, name, "% of window", old, young, moved[:, i]))
+            spread = [100 * draw[:, i] for draw in draws]
+            rows.append(_row(key, _Metric(name, "% of window", old, young), spread))
     return rows
 
 
+class _Metric(NamedTuple):
+    name: str
+    unit: str
+    base: float
+    new: float
+
+
 def _row(
-    key: tuple[int, int], metric: str, unit: str, old: float, young: float,
-    spread: bootstrap.Floats | None,
-) -> dict[str, object]:  # fmt: skip
-    difference = young - old
-    low, high = (difference, difference) if spread is None else bootstrap.interval(spread)
+    key: tuple[int, int], metric: _Metric, spread: list[bootstrap.Floats]
+) -> dict[str, object]:
+    """One row; ``spread``: replicates of both values, empty for values without noise."""
+    difference = metric.new - metric.base
+    relative = difference / metric.base if metric.base else None
+    interval, shares = (difference, difference), (relative, relative)
+    if spread:
+        interval = bootstrap.interval(spread[1] - spread[0])
+        known = bool((spread[0] > 0).all())
+        shares = bootstrap.interval(spread[1] / spread[0] - 1) if known else (None, None)
     return {
-        "se": key[0], "simd": key[1], "metric": metric, "unit": unit, "base_value": old,
-        "new_value": young, "difference": difference,
-        "relative": difference / old if old else None, "low": low, "high": high,
-        "within_noise": spread is not None and low <= 0 <= high,
+        "se": key[0], "simd": key[1], "metric": metric.name, "unit": metric.unit,
+        "base_value": metric.base, "new_value": metric.new, "difference": difference,
+        "relative": relative, "low": interval[0], "high": interval[1],
+        "relative_low": shares[0], "relative_high": shares[1],
+        "within_noise": bool(spread) and interval[0] <= 0 <= interval[1],
     }  # fmt: skip
 
 
@@ -208,9 +211,11 @@ def _budgets(base: Budget, new: Budget) -> list[dict[str, object]]:
         means.append(values.mean(0))
         weights = bootstrap.weights(owner[order], stream)
         draws.append(bootstrap.ratios(values, np.ones(len(values)), weights))
-    moved = draws[1] - draws[0]
     return [
-        _row((-1, -1), f"budget:{name}", "per iteration", float(means[0][i]), float(means[1][i]),
-             moved[:, i])
+        _row(
+            (-1, -1),
+            _Metric(f"budget:{name}", "per iteration", float(means[0][i]), float(means[1][i])),
+            [draw[:, i] for draw in draws],
+        )
         for i, name in enumerate(_BUDGET)
-    ]  # fmt: skip
+    ]

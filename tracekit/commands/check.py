@@ -10,8 +10,8 @@ import click
 
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
-from tracekit.present.payload import header
-from tracekit.present.report import Report, emit_json, emit_notes
+from tracekit.present.payload import header, results
+from tracekit.present.report import Report, emit_notes
 from tracekit.present.sentences import origin
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ def command(source: Source, strict: bool, output: Output) -> int:
     """Whether a capture can be trusted, why, and what to change.
 
     good: nothing is known against its numbers. usable: they hold within the limits that
-    the warnings give. do not conclude: numbers would mislead; a fatal finding says why.
+    the warnings give. do not conclude: numbers would mislead; a finding says why. There is
+    one verdict for each question: the matrix pipe, the vector pipe, wave time.
     Behind "->" stands what to change, with the option of rocprofv3 where it is one.
     docs/quality.md explains each finding. All of the capture is judged: of the filters
     only --se counts.
     """
-    judged = list(source.whole())
+    judged = source.checked()
     if output.format == "json":
-        payloads = [_payload(analysis) for analysis in judged]
-        emit_json(output, payloads)
+        output.json(results("tracekit.check/2", [_payload(analysis) for analysis in judged]))
     elif output.format == "csv":
         import pandas as pd
 
@@ -51,6 +51,7 @@ def command(source: Source, strict: bool, output: Output) -> int:
                             "capture": analysis.timeline.capture,
                             "verdict": analysis.quality.verdict,
                             **asdict(finding),
+                            "blocks": " ".join(finding.blocks),
                         }
                         for analysis in judged
                         for finding in analysis.quality.findings
@@ -68,21 +69,19 @@ def command(source: Source, strict: bool, output: Output) -> int:
 
 
 def _payload(analysis: Analysis) -> dict[str, object]:
-    """The JSON result: the verdict and all findings instead of the summary."""
+    """The capture's entry, with all findings where other commands have what lowers the verdict."""
     found = analysis.quality
-    start = header("tracekit.check/1", analysis)
-    del start["quality"]
+    findings = [asdict(finding) for finding in found.findings]
     return {
-        **start,
+        **header(analysis),
+        "quality": {**found.summary(), "findings": findings},
         "notes": analysis.timeline.notes,
-        "verdict": found.verdict,
-        "findings": [asdict(finding) for finding in found.findings],
     }
 
 
 def _text(analysis: Analysis) -> str:
     timeline, found = analysis.timeline, analysis.quality
-    lines = [f"{timeline.capture}{origin(timeline)}: {found.verdict}"]
+    lines = [f"{timeline.capture}{origin(timeline)}: {found.sentence}"]
     for finding in found.findings:
         head = f"  {finding.severity:<8} "
         rest = " " * len(head)

@@ -32,8 +32,8 @@ def command(source: Source, output: Output) -> None:
     kernels in cycles, and products in nanoseconds.
     """
     reports = []
-    for analysis in source.analyses():
+    for analysis in source.analyses(tables=("clock",)):
         result = analysis.clock
         notes = [] if len(result.rows) else ["the trace has no two realtime points: no clock"]
         reports.append(Report(analysis, result.rows, notes, {"intervals": result.intervals}))
-    emit(output, "tracekit.clock/1", reports, [View("rows", "shader clock", _VIEW)])
+    emit(output, "tracekit.clock/2", reports, [View("rows", "shader clock", _VIEW)])

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Output, output_options
-from tracekit.present.cells import Column, decimal, signed
-from tracekit.present.report import Report, Shown, emit_json
+from tracekit.commands.output import Output, bad_quality_option, output_options
+from tracekit.commands.streams import tell
+from tracekit.present.cells import Column, decimal, line, signed
+from tracekit.present.payload import envelope, header, records
+from tracekit.present.report import Shown
 
 if TYPE_CHECKING:
     from tracekit.analysis.analysis import Analysis
     from tracekit.analysis.compare import Comparison
+    from tracekit.analysis.requirements import Requirement
 
 _VIEW = {
     "where": Column("SIMD", left=True),
@@ -31,10 +34,42 @@ _VIEW = {
 }
 _BODY = {
     "change": Column("change", left=True),
-    "base_line": Column("base line"),
-    "new_line": Column("new line"),
+    "base_line": Column("base line", line),
+    "new_line": Column("new line", line),
     "instruction": Column("instruction", left=True),
 }
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """What --require asks, and how strictly."""
+
+    wanted: tuple[Requirement, ...]
+    point_estimate: bool
+    allow_bad_quality: bool
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """One comparison, and what the gate says of it."""
+
+    base: Analysis
+    new: Analysis
+    result: Comparison
+    #: One entry for each requirement.
+    required: list[dict[str, Any]]
+    refused: list[str]
+
+    @property
+    def failures(self) -> list[str]:
+        """Why the gate does not pass: refusals first, one sentence each."""
+        name = self.new.timeline.capture
+        unmet = [
+            f"{name}: {each['require']} not met: {_told(each)}"
+            for each in self.required
+            if not each["met"]
+        ]
+        return [*(f"refused: {reason} (--allow-bad-quality)" for reason in self.refused), *unmet]
 
 
 @click.command("compare")
@@ -42,13 +77,17 @@ _BODY = {
 @window_option()
 @click.option(
     "--require", multiple=True, metavar="METRIC>=CHANGE",
-    help='Exit with 3 unless the change is met, as "overlap>=+5" or "cycles<=-3%".',
+    help='Exit with 3 unless all of the interval meets it, as "overlap>=+5" or "cycles<=-3%".',
 )  # fmt: skip
+@click.option("--point-estimate", is_flag=True,
+              help="--require looks at the difference alone, not at its interval.")  # fmt: skip
+@bad_quality_option
 @click.option("--simds", is_flag=True, help="Show each SIMD, not only their sum.")
 @output_options
 def command(
-    source: Source, window: str, require: tuple[str, ...], simds: bool, output: Output
-) -> int:
+    source: Source, window: str, require: tuple[str, ...], simds: bool, output: Output,
+    **gate: bool,
+) -> int:  # fmt: skip
     """What NEW changed against BASE, and whether it is more than noise: PATH... = BASE NEW...
 
     cycles: median cycles of an iteration of the dominant loop. matrix, vector: pipe busy, in
@@ -58,44 +97,109 @@ def command(
     again; within noise: the interval contains 0. changes: instructions of the loop body that
     were added, removed or moved.
 
-    --require takes matrix, vector, overlap, matrix_idle (points) and cycles (cycles or %).
+    --require takes matrix, vector, overlap, matrix_idle (points) and cycles (cycles or %). It
+    holds only if the whole interval satisfies it; the smallest change that this pair could
+    show is printed. Captures whose verdict does not carry the question are refused. A warning
+    says when the two run different kernels or code.
     """
-    from tracekit.analysis.compare import NotComparable, compare_of, requirement
+    from tracekit.analysis.requirements import requirement
 
-    wanted = [requirement(text) for text in require]
-    if len(source.paths) < 2:
-        raise NotComparable("compare needs two captures or more: BASE NEW [MORE...]")
-    first, *others = (replace(source, paths=(path,)).analyses(window)[0] for path in source.paths)
-    results = [(other, compare_of(first, other)) for other in others]
-    failed = [
-        f"{other.timeline.capture}: {need.text} not met: {signed(change[0])}"
-        + (f" ({100 * change[1]:+.1f} %)" if change[1] == change[1] else "")
-        for other, result in results
-        for need in wanted
-        if not need.met(*(change := result.change(need.metric)))
-    ]
-    reports = [_report(first, other, result, simds) for other, result in results]
+    asked = _Gate(tuple(map(requirement, require)), **gate)
+    first, *others = _opened(source, window)
+    pairs = [_pair(first, other, asked) for other in others]
     if output.format == "json":
-        emit_json(
-            output, [report.payload("tracekit.compare/1") | {"unmet": failed} for report in reports]
-        )
+        output.json(_payload(first, pairs))
     elif output.format == "csv":
-        output.csv([report.rows for report in reports])
+        output.csv([_csv(pair) for pair in pairs])
     else:
-        output.tables([table for report in reports for table in _tables(first, report, window)])
-    if output.format != "json":
-        for _, result in results:
-            for note in result.notes:
-                output.note(note)
+        output.tables([table for pair in pairs for table in _tables(pair, window, simds)])
+    _remarks(output, pairs)
+    failed = [text for pair in pairs for text in pair.failures]
     for text in failed:
-        click.echo(f"tracekit: {text}", err=True)
+        tell(f"{text}")
     return 3 if failed else 0
 
 
-def _report(first: Analysis, other: Analysis, result: Comparison, simds: bool) -> Report:
+def _opened(source: Source, window: str) -> list[Analysis]:
+    """Base and new captures, one a path; raises NotComparable for fewer and for folders of
+    several."""
+    from tracekit.analysis.requirements import NotComparable
+
+    if len(source.paths) < 2:
+        raise NotComparable("compare needs two captures or more: BASE NEW [MORE...]")
+    found = replace(source, each=True).analyses(window)
+    if len(found) != len(source.paths):
+        names = ", ".join(each.timeline.capture for each in found[:8])
+        raise NotComparable(
+            f"{len(source.paths)} paths hold {len(found)} captures; name one a path: {names}"
+        )
+    return found
+
+
+def _pair(first: Analysis, other: Analysis, gate: _Gate) -> _Pair:
+    from tracekit.analysis.compare import compare_of
+    from tracekit.analysis.requirements import refusals
+
+    result = compare_of(first, other)
+    judged = {each.timeline.capture: each.quality for each in (first, other)}
+    refused = [] if gate.allow_bad_quality else refusals(gate.wanted, judged)
+    required = []
+    for need in () if refused else gate.wanted:
+        change = result.change(need.metric, relative=need.relative)
+        required.append(
+            {
+                "require": need.text, "unit": need.unit,
+                "met": need.met(change, point_estimate=gate.point_estimate),
+                "difference": change.difference, "low": change.low, "high": change.high,
+                "smallest": change.smallest, "point_estimate": gate.point_estimate,
+            }
+        )  # fmt: skip
+    return _Pair(first, other, result, required, refused)
+
+
+def _told(each: dict[str, Any]) -> str:
+    """ "-302.0 cycles, 95 % interval -956.0 to +308.0"."""
+    return (
+        f"{signed(each['difference'])} {each['unit']}, 95 % interval {signed(each['low'])} to "
+        f"{signed(each['high'])}"
+    )
+
+
+def _payload(first: Analysis, pairs: list[_Pair]) -> dict[str, Any]:
+    def entry(analysis: Analysis) -> dict[str, Any]:
+        return {**header(analysis), "notes": analysis.timeline.notes}
+
+    return envelope(
+        "tracekit.compare/2",
+        base=[entry(first)],
+        new=[entry(pair.new) for pair in pairs],
+        pairs=[
+            {
+                "base": pair.base.timeline.capture,
+                "new": pair.new.timeline.capture,
+                "warnings": pair.result.warnings,
+                "notes": pair.result.notes,
+                "requirements": pair.required,
+                "unmet": pair.failures,
+                "rows": records(pair.result.rows),
+                "bodies": records(pair.result.bodies),
+            }
+            for pair in pairs
+        ],
+    )
+
+
+def _csv(pair: _Pair) -> Any:
+    rows = pair.result.rows.copy()
+    rows.insert(0, "capture", pair.new.timeline.capture)
+    return rows
+
+
+def _tables(pair: _Pair, window: str, simds: bool) -> Iterator[Shown]:
     import numpy as np
 
-    shown = (result.rows if simds else result.rows[result.rows["se"] < 0]).copy()
+    rows, bodies = pair.result.rows, pair.result.bodies
+    shown = (rows if simds else rows[rows["se"] < 0]).copy()
     shown["where"] = [
         "all" if se < 0 else f"SE {se} SIMD {simd}"
         for se, simd in shown[["se", "simd"]].to_numpy().tolist()
@@ -104,23 +208,28 @@ def _report(first: Analysis, other: Analysis, result: Comparison, simds: bool) -
     shown["noise"] = np.where(
         shown["within_noise"], "within noise", np.where(shown["difference"] == 0, "same", "")
     )
-    return Report(
-        other,
-        result.rows,
-        result.notes,
-        tables={"bodies": result.bodies},
-        facts={"base": first.timeline.capture, "base_quality": first.quality.summary()},
-        shown={"differences": shown},
-        first_notes=first.timeline.notes,
-    )
-
-
-def _tables(first: Analysis, report: Report, window: str) -> Iterator[Shown]:
-    other, bodies = report.analysis.timeline, report.tables["bodies"]
-    title = f"{first.timeline.capture} -> {other.capture}"
-    timing = f"window {window}, {other.timing} timing, {other.arch}"
-    yield report.shown["differences"], f"{title}: {timing}", _VIEW
+    base, new = pair.base.timeline, pair.new.timeline
+    title = f"{base.capture} -> {new.capture}"
+    timings = dict.fromkeys((base.shown_timing, new.shown_timing))
+    timing = f"window {window}, {' -> '.join(timings)} timing, {new.arch}"
+    warnings = "".join(f"warning: {text}\n" for text in pair.result.warnings)
+    yield shown, f"{warnings}{title}: {timing}", _VIEW
     if len(bodies):
         counts = bodies["change"].value_counts()
         summary = ", ".join(f"{counts[name]} {name}" for name in counts.index)
         yield bodies, f"{title}: changes of the loop body: {summary}", _BODY
+
+
+def _remarks(output: Output, pairs: list[_Pair]) -> None:
+    """Notes, warnings, and what the gate could see, on stderr."""
+    for pair in pairs:
+        name = pair.new.timeline.capture
+        for text in pair.result.warnings:
+            output.warn(text if len(pairs) == 1 else f"{name}: {text}")
+        for note in pair.result.notes:
+            output.note(note)
+        for each in pair.required:
+            tell(
+                f"{name}: {each['require']}: {_told(each)}; smallest change this pair "
+                f"could show: {each['smallest']:,.1f} {each['unit']}"
+            )

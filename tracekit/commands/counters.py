@@ -41,7 +41,7 @@ def command(source: Source, names: str | None, output: Output) -> None:
     from tracekit.analysis.counters import counters
 
     reports = []
-    for analysis in source.analyses():
+    for analysis in source.analyses(tables=("counters",)):
         wanted = [name.strip() for name in names.split(",")] if names else []
         rows = counters(analysis.timeline, wanted)
         notes = [] if len(rows) else ["no SQ counters in this trace (rocprofv3 --att-perfcounters)"]
@@ -50,4 +50,4 @@ def command(source: Source, names: str | None, output: Output) -> None:
         if output.format == "text" and len(shown) < len(rows):
             notes.append("SEs without traced instructions are left out; --csv has them")
         reports.append(Report(analysis, rows, notes, shown={"traced": shown}))
-    emit(output, "tracekit.counters/1", reports, [View("traced", "SQ counters", _VIEW)])
+    emit(output, "tracekit.counters/2", reports, [View("traced", "SQ counters", _VIEW)])

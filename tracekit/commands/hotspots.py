@@ -49,7 +49,7 @@ def command(source: Source, output: Output) -> None:
     stall, exact timing beside it). Lines are sorted by latency.
 
     --csv writes rocprofv3's stats CSV, every line of the kernels that ran, by address, and
-    these columns behind its own; with --timing amd the first eight equal AMD's.
+    these columns and the capture behind its own; with --timing amd the first eight equal AMD's.
     """
     reports = []
     for analysis in source.analyses():
@@ -58,10 +58,10 @@ def command(source: Source, output: Output) -> None:
         reports.append(Report(analysis, result.rows, result.notes, shown=shown))
     if output.format == "csv":
         with output.open() as out:
-            write_stats(out, [report.rows for report in reports])
+            write_stats(out, [report.csv for report in reports])
         emit_notes(output, reports)
         return
-    emit(output, "tracekit.hotspots/1", reports, [View("ran", "hotspots", _VIEW)])
+    emit(output, "tracekit.hotspots/2", reports, [View("ran", "hotspots", _VIEW)])
 
 
 def _ran(rows: pd.DataFrame) -> pd.DataFrame:
@@ -72,11 +72,12 @@ def _ran(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_stats(out: IO[str], tables: Sequence[pd.DataFrame]) -> None:
-    """rocprofv3's CSV: texts quoted, numbers not, unknown empty; our columns come last."""
+    """rocprofv3's CSV: texts quoted, numbers not, unknown empty; our columns and the capture
+    come last."""
     from tracekit.analysis.hotspots import OWN, STATS
 
-    names = [*STATS.values(), *OWN]
-    out.write(",".join(f'"{name}"' for name in (*STATS, *OWN)) + "\n")
+    names = [*STATS.values(), *OWN, "capture"]
+    out.write(",".join(f'"{name}"' for name in (*STATS, *OWN, "capture")) + "\n")
     for table in tables:
         for row in table[names].itertuples(index=False, name=None):
             out.write(",".join(map(_cell, row)) + "\n")

@@ -8,8 +8,8 @@ import click
 
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
-from tracekit.present.payload import header, records
-from tracekit.present.report import Report, emit_json, emit_notes
+from tracekit.present.payload import header, records, results
+from tracekit.present.report import Report, emit_notes
 from tracekit.present.sentences import origin
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ def command(source: Source, output: Output) -> None:
     """
     reports = [
         Report(analysis, analysis.timeline.streams[list(_STREAM_COLUMNS)])
-        for analysis in source.analyses()
+        for analysis in source.analyses(tables=("streams", "occupancy"))
     ]
     payloads = [_describe(report) for report in reports]
     if output.format == "json":
-        emit_json(output, payloads)
+        output.json(results("tracekit.info/2", payloads))
         return
     if output.format == "csv":
-        output.csv([report.rows for report in reports])
+        output.csv([report.csv for report in reports])
     else:
         with output.open() as out:
             for report, payload in zip(reports, payloads, strict=True):
@@ -54,7 +54,7 @@ def _describe(report: Report) -> dict[str, Any]:
     stitched, total = int(waves["stitched"].sum()), int(waves["instructions"].sum())
     kernels = timeline.dispatches[["dispatch", "kernel"]].drop_duplicates()
     return {
-        **header("tracekit.info/1", report.analysis),
+        **header(report.analysis),
         "decoder": "decoded JSON" if timeline.decoded else kind(),
         "streams": records(report.rows),
         "kernels": records(kernels),
@@ -69,20 +69,27 @@ def _describe(report: Report) -> dict[str, Any]:
     }
 
 
+def _streams(streams: int, engines: int) -> str:
+    """One dispatch leaves a stream per engine, several leave more."""
+    return (
+        f"{streams} stream{'s' if streams != 1 else ''} of "
+        f"{engines} shader engine{'s' if engines != 1 else ''}"
+    )
+
+
 def _text(timeline: Timeline, payload: dict[str, Any]) -> str:
     streams = timeline.streams
     traced = streams[streams["instructions"] > 0]
-    where = ", ".join(
-        f"SE {se} CU {cu}" for se, cu in zip(traced["se"], traced["target_cu"], strict=True)
-    )
+    places = traced[["se", "target_cu"]].drop_duplicates().to_numpy().tolist()
+    where = ", ".join(f"SE {se} CU {cu if cu >= 0 else 'unknown'}" for se, cu in places)
     total, stitched = payload["instructions"], payload["stitched"]
     share = f" ({100 * stitched / total:.1f} %)" if total else ""
     lines = [
         f"{timeline.capture}{origin(timeline)}",
         f"  architecture   {timeline.arch}",
         f"  decoder        {payload['decoder']}, {timeline.shown_timing} timing",
-        f"  streams        {len(streams)} shader engines, {len(traced)} with instructions"
-        + (f" ({where})" if where else ""),
+        f"  streams        {_streams(len(streams), streams['se'].nunique())}, {len(traced)} with "
+        "instructions" + (f" ({where})" if where else ""),
         f"  listing        {payload['listing_rows']} instructions",
         f"  waves          {payload['traced_waves']} traced "
         f"({payload['complete_waves']} complete), {payload['waves_on_the_se']} started in all",

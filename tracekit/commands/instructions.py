@@ -47,7 +47,7 @@ def command(source: Source, output: Output) -> None:
         Report(analysis, _table(analysis.timeline.instructions)) for analysis in source.analyses()
     ]
     views = [View("rows", "instructions", _VIEW, full=False)]
-    emit(output, "tracekit.instructions/1", reports, views)
+    emit(output, "tracekit.instructions/2", reports, views)
 
 
 def _table(instructions: pd.DataFrame) -> pd.DataFrame:

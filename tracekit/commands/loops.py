@@ -57,4 +57,4 @@ def command(source: Source, output: Output) -> None:
         View("rows", "loops", _VIEW),
         View("phases", "waves of the dominant loop, cycles", _PHASES),
     ]
-    emit(output, "tracekit.loops/1", reports, views)
+    emit(output, "tracekit.loops/2", reports, views)

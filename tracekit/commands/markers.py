@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
 from tracekit.present.cells import Column, number, percent
 from tracekit.present.report import Report, View, emit
+
+if TYPE_CHECKING:
+    from tracekit.analysis.analysis import Analysis
 
 _VIEW = {
     "stack": Column("scope", left=True),
@@ -35,20 +40,20 @@ def command(source: Source, output: Output) -> None:
     from tracekit.analysis.flames import flames, points
 
     reports = []
-    for analysis in source.analyses():
+    for analysis in source.analyses(tables=("markers",)):
         rows = flames(analysis.timeline)
-        shares: dict[str, tuple[float, float]] = {}
-        for name in dict.fromkeys(rows["name"]):
-            inside = analysis.in_window(f"marker:{name}").occupancy.rows
-            inside = inside[inside["window_cycles"] > 0]
-            cycles = inside["window_cycles"].sum()
-            busy = [
-                float(inside[f"{pipe}_busy_cycles"].sum(skipna=False) / cycles) if cycles else 0.0
-                for pipe in ("matrix", "vector")
-            ]
-            shares[name] = (busy[0], busy[1])
-        for place, pipe in enumerate(("matrix", "vector")):
-            rows[f"{pipe}_occupancy"] = [shares[name][place] for name in rows["name"]]
+        for pipe in ("matrix", "vector"):
+            rows[f"{pipe}_occupancy"] = [_share(analysis, name, pipe) for name in rows["name"]]
         notes = [] if len(rows) else ["no marker scope in this trace"]
         reports.append(Report(analysis, rows, notes, {"points": points(analysis.timeline)}))
-    emit(output, "tracekit.markers/1", reports, [View("rows", "marker scopes", _VIEW)])
+    emit(output, "tracekit.markers/2", reports, [View("rows", "marker scopes", _VIEW)])
+
+
+def _share(analysis: Analysis, name: str, pipe: str) -> float | None:
+    """Occupancy of a pipe over the scopes of a name; None where it is not known."""
+    inside = analysis.in_window(f"marker:{name}").occupancy.rows
+    inside = inside[inside["window_cycles"] > 0]
+    busy = inside[f"{pipe}_busy_cycles"]
+    if not len(inside):
+        return 0.0
+    return None if busy.isna().any() else float(busy.sum() / inside["window_cycles"].sum())

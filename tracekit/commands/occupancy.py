@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Output, output_options
-from tracekit.present.cells import Column, number, percent
+from tracekit.commands.output import Output, bad_quality_option, output_options
+from tracekit.commands.streams import tell
+from tracekit.present.cells import Column, is_missing, number, percent
 from tracekit.present.report import Report, View, emit
 
 if TYPE_CHECKING:
@@ -39,15 +40,19 @@ _VIEW = {
     "--fail-under", type=float, metavar="PERCENT",
     help="Exit with 3 when the lowest matrix occupancy is below PERCENT, or there is no row.",
 )  # fmt: skip
+@bad_quality_option
 @output_options
-def command(source: Source, window: str, fail_under: float | None, output: Output) -> int:
+def command(
+    source: Source, window: str, fail_under: float | None, allow_bad_quality: bool, output: Output
+) -> int:
     """How busy the matrix pipe and the vector pipe of each SIMD are.
 
     matrix, vector: cycles in which the pipe executes, as share of the window (an MFMA
     holds the pipe for its table cycles from its issue on). both, neither: cycles in which
     both or no pipe executes. co-issued: two VALU instructions at once. MFMA issue: the
     issue windows that other tools report. violations: MFMAs closer together than the
-    table allows (0 on a sound trace).
+    table allows (0 on a sound trace). --fail-under refuses captures that say nothing about
+    the matrix pipe (see check).
     """
     reports = []
     for analysis in source.analyses(window):
@@ -56,8 +61,11 @@ def command(source: Source, window: str, fail_under: float | None, output: Outpu
         shown = {"shares": _shares(result.rows)}
         reports.append(Report(analysis, result.rows, result.notes, tables, shown=shown))
     view = View("shares", "pipe occupancy", _VIEW, window_of="rows")
-    emit(output, "tracekit.occupancy/1", reports, [view])
-    return 0 if fail_under is None else _gate([report.rows for report in reports], fail_under)
+    emit(output, "tracekit.occupancy/2", reports, [view])
+    if fail_under is None:
+        return 0
+    refused = "" if allow_bad_quality else _refusal(reports)
+    return _failed(refused or _below([report.rows for report in reports], fail_under))
 
 
 def _shares(rows: pd.DataFrame) -> pd.DataFrame:
@@ -72,16 +80,31 @@ def _shares(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**shares)
 
 
-def _gate(tables: list[Any], fail_under: float) -> int:
-    """Exit code of --fail-under."""
+def _refusal(reports: list[Report]) -> str:
+    """Why --fail-under may not decide; "" where it may."""
+    for report in reports:
+        reason = report.analysis.quality.refusal(("matrix",))
+        if reason:
+            return (
+                f"--fail-under: refused: {report.analysis.timeline.capture}: {reason} "
+                "(--allow-bad-quality)"
+            )
+    return ""
+
+
+def _below(tables: list[Any], fail_under: float) -> str:
+    """Why the occupancies do not pass; "" where they do."""
     values = [value for table in tables for value in table["matrix_occupancy"].tolist()]
-    known = [100 * value for value in values if value is not None and value == value]
+    known = [100 * value for value in values if not is_missing(value)]
     if not known or len(known) < len(values):
-        click.echo("tracekit: --fail-under: no matrix occupancy to compare", err=True)
-        return 3
+        return "--fail-under: no matrix occupancy to compare"
     if min(known) < fail_under:
-        click.echo(
-            f"tracekit: matrix occupancy {min(known):.1f} % is below {fail_under:g} %", err=True
-        )
-        return 3
-    return 0
+        return f"matrix occupancy {min(known):.1f} % is below {fail_under:g} %"
+    return ""
+
+
+def _failed(reason: str) -> int:
+    """Exit code of the gate; ``reason`` is "" where it passes."""
+    if reason:
+        tell(f"{reason}")
+    return 3 if reason else 0

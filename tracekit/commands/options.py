@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.selection import FILTERS, missing, refuse
+from tracekit.commands.streams import tell
+from tracekit.gfx9 import ARCHS
+
 if TYPE_CHECKING:
     from tracekit.analysis.analysis import Analysis
     from tracekit.build import OpenCapture
+    from tracekit.tables.timeline import Timeline
 
 Decorated = Callable[..., Any]
 #: The window that a number is about by default (analysis.model.window.DEFAULT).
@@ -32,50 +37,99 @@ class Source:
     quiet: bool = False
     source_root: tuple[str, ...] = ()
     assume_mfma_cycles: int | None = None
+    #: Whether every path is a capture of its own, also where all are streams.
+    each: bool = False
 
     def captures(self) -> list[list[str]]:
         """Paths of each capture: streams given together are one, directories are one each."""
-        if all(Path(path).is_file() for path in self.paths):
+        if not self.each and all(Path(path).is_file() for path in self.paths):
             return [list(self.paths)]
         return [[path] for path in self.paths]
 
-    def opened(self) -> Iterator[OpenCapture]:
+    def opened(self) -> list[OpenCapture]:
         """Every capture of the paths; a directory or archive may hold several."""
         from tracekit.build import open_all
 
-        for paths in self.captures():
-            yield from open_all(
+        return [
+            capture
+            for paths in self.captures()
+            for capture in open_all(
                 paths, listing=self.listing, load_base=bases(self.load_base), arch=self.arch,
                 source_root=roots(self.source_root), assume_mfma_cycles=self.assume_mfma_cycles,
-            )  # fmt: skip
+            )
+        ]  # fmt: skip
 
-    def analyses(self, window: str = STEADY) -> list[Analysis]:
+    def analyses(self, window: str = STEADY, tables: tuple[str, ...] = ()) -> list[Analysis]:
         """The part asked for of every capture, judged as a whole (one line on stderr).
 
-        Raises UnknownWindow, before anything is decoded, for a window that is none.
+        A filter that selects nothing of some capture is a note there.  ``tables``: those of
+        the timeline that the command is about beside its waves.  Raises UnknownWindow, before
+        anything is decoded, for a window that is none; NothingSelected where the filters
+        select nothing of any capture.
         """
         from tracekit.analysis.model.window import check
 
         check(window)
-        found = []
-        for whole in self.whole(window):
+        whole = list(self.whole(window))
+        reasons = {
+            each.timeline.capture: missing(each.timeline, self.filters, tables) for each in whole
+        }
+        refuse(reasons)
+        for each in whole:
             if not self.quiet:
-                name, verdict = whole.timeline.capture, whole.quality.line()
-                click.echo(f"tracekit: {name}: {verdict}", err=True)
-            found.append(whole.select(**self.filters))
-        return found
+                tell(f"{each.timeline.capture}: {each.quality.line()}")
+        return [each.select(**self.filters).noted(reasons[each.timeline.capture]) for each in whole]
+
+    def checked(self) -> list[Analysis]:
+        """Every capture as a whole; raises NothingSelected as ``analyses``."""
+        whole = list(self.whole())
+        refuse({each.timeline.capture: missing(each.timeline, self.filters, ("streams",))
+                for each in whole})  # fmt: skip
+        return whole
 
     def whole(self, window: str = STEADY) -> Iterator[Analysis]:
-        """Every capture, of one SE where that was asked for."""
+        """Every capture under a name of its own, of one SE where that was asked for."""
         from tracekit.analysis.analysis import Analysis
+
+        opened = self.opened()
+        for capture, name in zip(opened, unique_names(opened), strict=True):
+            timeline = self._decoded(capture)
+            yield Analysis(replace(timeline, capture=name), window)
+
+    def _decoded(self, capture: OpenCapture) -> Timeline:
+        """The capture's SE that was asked for; all of it where it has no such SE."""
         from tracekit.commands.progress import Progress
 
-        for capture in self.opened():
-            with Progress(capture, self.filters["se"], self.quiet) as progress:
-                timeline = capture.timeline(
-                    self.timing, se=self.filters["se"], progress=progress.advance
-                )
-            yield Analysis(timeline, window)
+        se = self.filters["se"]
+        if capture.streams and se not in {stream.se for stream in capture.streams}:
+            se = None
+        with Progress(capture, se, self.quiet) as progress:
+            timeline = capture.timeline(self.timing, se=se, progress=progress.advance)
+            if se is not None and not len(timeline.streams):
+                timeline = capture.timeline(self.timing)
+        return timeline
+
+
+def unique_names(captures: Sequence[OpenCapture]) -> list[str]:
+    """The captures' names, with as many parent folders in front as tell equal ones apart.
+
+    One path given twice is told apart by its order.
+    """
+    paths = [Path(str(capture.path)).resolve() for capture in captures]
+    places = dict.fromkeys(zip((capture.name for capture in captures), paths, strict=True))
+    own = {place: place[0] for place in places}
+    for depth in range(1, 1 + max((len(path.parts) for path in paths), default=0)):
+        names = list(own.values())
+        double = [place for place in own if names.count(own[place]) > 1]
+        if not double:
+            break
+        for name, path in double:
+            own[name, path] = "/".join((*path.parts[:-1][-depth:], name))
+    names = [own[capture.name, path] for capture, path in zip(captures, paths, strict=True)]
+    return [
+        f"{name} ({names[:at].count(name) + 1})" if names.count(name) > 1 else name
+        for at, name in enumerate(names)
+    ]
 
 
 def bases(options: tuple[str, ...]) -> dict[int, int]:
@@ -104,33 +158,23 @@ def roots(options: tuple[str, ...]) -> dict[str, str]:
     return {old: new for old, _, new in (option.partition("=") for option in options)}
 
 
-_FILTERS = {
-    "se": "shader engine",
-    "cu": "compute unit",
-    "simd": "SIMD (0-3)",
-    "slot": "wave slot",
-    "wave": "n-th wave of its slot, from 0",
-    "dispatch": "dispatch id",
-}
+#: Options that say how to read, as Source has them.
+_READING = ("paths", "timing", "listing", "load_base", "arch", "source_root",
+            "assume_mfma_cycles")  # fmt: skip
 
 
 def source_options(function: Decorated) -> Decorated:
     """PATH and the options that say how to read it; passes ``source``."""
 
     @wraps(function)
-    def wrapper(paths: tuple[str, ...], timing: str, listing: tuple[str, ...],
-                load_base: tuple[str, ...], arch: str | None, source_root: tuple[str, ...],
-                assume_mfma_cycles: int | None, **rest: Any) -> Any:  # fmt: skip
-        filters = {name: rest.pop(name) for name in _FILTERS}
+    def wrapper(**given: Any) -> Any:
+        own = {name: given.pop(name) for name in _READING}
+        filters = {name: given.pop(name) for name in FILTERS}
         quiet = bool(click.get_current_context().params.get("quiet"))
-        source = Source(
-            paths, timing, listing, load_base, arch, filters, quiet, source_root,
-            assume_mfma_cycles,
-        )  # fmt: skip
-        return function(source, **rest)
+        return function(Source(filters=filters, quiet=quiet, **own), **given)
 
     decorated: Decorated = wrapper
-    for name, what in reversed(_FILTERS.items()):
+    for name, what in reversed(FILTERS.items()):
         decorated = click.option(f"--{name}", type=int, help=f"Only this {what}.")(decorated)
     decorated = click.option(
         "--assume-mfma-cycles", type=click.IntRange(4, 1024), metavar="N",
@@ -141,8 +185,9 @@ def source_options(function: Decorated) -> Decorated:
         help="Replace the beginning OLD of source paths by NEW.",
     )(decorated)  # fmt: skip
     decorated = click.option(
-        "--arch", metavar="GFX", help="Architecture, where nothing in the capture tells it."
-    )(decorated)
+        "--arch", type=click.Choice(ARCHS), metavar="GFX",
+        help="Architecture, where nothing in the capture tells it.",
+    )(decorated)  # fmt: skip
     decorated = click.option(
         "--load-base", multiple=True, metavar="ID=ADDR",
         help="Address where code object ID was loaded (overrides the stream).",

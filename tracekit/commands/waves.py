@@ -41,4 +41,4 @@ def command(source: Source, output: Output) -> None:
     for analysis in source.analyses():
         rows = analysis.timeline.waves[list(_COLUMNS)]
         reports.append(Report(analysis, rows))
-    emit(output, "tracekit.waves/1", reports, [View("rows", "waves", _VIEW, full=False)])
+    emit(output, "tracekit.waves/2", reports, [View("rows", "waves", _VIEW, full=False)])

@@ -69,6 +69,11 @@ def address(value: int) -> str:
     return MISSING if int(value) < 0 else f"{int(value):#x}"
 
 
+def line(value: int) -> str:
+    """A line number; those below 1 are unknown."""
+    return MISSING if int(value) < 1 else str(int(value))
+
+
 def word(value: Any) -> str:
     """A word, where an empty one is a missing value."""
     return str(value) if value else MISSING

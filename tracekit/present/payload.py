@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracekit.present.cells import is_missing
@@ -29,15 +30,26 @@ def plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else str(value)
 
 
-def header(schema: str, analysis: Analysis) -> dict[str, Any]:
-    """What every JSON result begins with."""
+def envelope(schema: str, **content: Any) -> dict[str, Any]:
+    """What every JSON result begins with, then ``content``."""
     from tracekit import __version__
+
+    return {"schema": schema, "tracekit": __version__, **content}
+
+
+def results(schema: str, captures: Sequence[object]) -> dict[str, Any]:
+    """The JSON result of a command: one entry a capture, whatever their number."""
+    return envelope(schema, captures=list(captures))
+
+
+def header(analysis: Analysis) -> dict[str, Any]:
+    """What the entry of every capture begins with."""
+    from tracekit.analysis.model.kernels import kernel_names
 
     timeline = analysis.timeline
     return {
-        "schema": schema,
-        "tracekit": __version__,
         "capture": timeline.capture,
+        "kernel": "; ".join(kernel_names(timeline)) or None,
         "timing": timeline.shown_timing,
         "arch": timeline.arch.name,
         "arch_source": timeline.arch.source,

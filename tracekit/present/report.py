@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tracekit.present.cells import Column
-from tracekit.present.payload import header, records
+from tracekit.present.payload import header, records, results
 from tracekit.present.sentences import origin, title, window_label
 
 if TYPE_CHECKING:
@@ -59,12 +59,10 @@ class Report:
     tables: Mapping[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     shown: Mapping[str, Any] = field(default_factory=dict)
-    #: Notes of another capture that the result is about too.
-    first_notes: Sequence[str] = ()
 
-    def payload(self, schema: str) -> dict[str, Any]:
-        """The JSON result."""
-        result = header(schema, self.analysis) | self.facts
+    def payload(self) -> dict[str, Any]:
+        """The capture's entry of the JSON result."""
+        result = header(self.analysis) | self.facts
         result["notes"] = self.all_notes
         result["rows"] = records(self.rows)
         for name, table in self.tables.items():
@@ -73,8 +71,15 @@ class Report:
 
     @property
     def all_notes(self) -> list[str]:
-        """Those of the timelines, then those of the analysis."""
-        return [*self.first_notes, *self.analysis.timeline.notes, *self.notes]
+        """Those of the timeline, then those of the analysis."""
+        return [*self.analysis.timeline.notes, *self.notes]
+
+    @property
+    def csv(self) -> pd.DataFrame:
+        """``rows`` with the name of their capture in front."""
+        table = self.rows.copy()
+        table.insert(0, "capture", self.analysis.timeline.capture)
+        return table
 
     def view(self, view: View) -> Shown:
         """What people see of one table."""
@@ -92,21 +97,21 @@ class Report:
 
 
 def emit(sink: Sink, schema: str, reports: Sequence[Report], views: Sequence[View]) -> None:
-    """Write ``reports`` in the format asked for; empty tables are not shown to people."""
+    """Write ``reports`` in the format asked for; people see why a capture has no table."""
     if sink.format == "json":
-        emit_json(sink, [report.payload(schema) for report in reports])
+        sink.json(results(schema, [report.payload() for report in reports]))
         return
     if sink.format == "csv":
-        sink.csv([report.rows for report in reports])
+        sink.csv([report.csv for report in reports])
     else:
-        shown = [report.view(view) for report in reports for view in views]
-        sink.tables([each for each in shown if len(each[0])])
+        sink.tables([table for report in reports for table in _tables(report, views)])
     emit_notes(sink, reports)
 
 
-def emit_json(sink: Sink, payloads: Sequence[object]) -> None:
-    """One result alone, several as a list."""
-    sink.json(payloads[0] if len(payloads) == 1 else payloads)
+def _tables(report: Report, views: Sequence[View]) -> list[Shown]:
+    """The tables that have rows; the first one, empty, where none has."""
+    shown = [report.view(view) for view in views]
+    return [each for each in shown if len(each[0])] or shown[:1]
 
 
 def emit_notes(sink: Sink, reports: Sequence[Report]) -> None:

@@ -17,7 +17,13 @@ TERMINAL_ROWS = 30
 def write_table(
     out: IO[str], table: pd.DataFrame, title: str, columns: Mapping[str, Column], *, whole: bool
 ) -> None:
-    """Aligned columns: framed on a terminal (its first rows unless ``whole``), else plain."""
+    """Aligned columns: framed on a terminal (its first rows unless ``whole``), else plain.
+
+    A table without rows is one line that says so.
+    """
+    if not len(table):
+        out.write(f"{title}: none\n")
+        return
     names = [name for name in columns if name in table.columns]
     shown = table if whole or not out.isatty() else table.head(TERMINAL_ROWS)
     cells = [

@@ -85,8 +85,9 @@ def executed_code(timeline: Timeline) -> Iterator[Finding]:
         )  # fmt: skip
     elif not static and not dynamic:
         yield Finding(
-            "no_mfma", "info", 0, "the kernel has no MFMA: its matrix pipe is idle by design"
-        )
+            "no_mfma", "info", 0, "the kernel has no MFMA: its matrix pipe is idle by design",
+            blocks=("matrix",),
+        )  # fmt: skip
     rows = int(kernel.sum())
     reached = int((kernel & (counts > 0)).sum())
     if rows and reached < REACHED * rows:

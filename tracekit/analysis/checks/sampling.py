@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tracekit.analysis.checks.findings import Finding, ranges
+from tracekit.analysis.checks.findings import QUESTIONS, Finding, Question, ranges
 from tracekit.tables.timeline import Timeline
 
 #: From this share of missing wave files on, the neighbours of most waves are not there.
@@ -44,7 +44,16 @@ def missing_files(timeline: Timeline) -> Iterator[Finding]:
         "missing_wave_files", "fatal" if share >= MOST_MISSING else "warning", share,
         f"{missing} of {listed} wave files are missing: {what}",
         "copy the whole ui_output directory, or open the .att streams",
+        blocks=_kept(share),
     )  # fmt: skip
+
+
+def _kept(share: float) -> tuple[Question, ...]:
+    """Questions that a ``share`` of missing wave files closes: a wave that is there is whole,
+    the pipes of its SIMD are shared with those that are not."""
+    if share < MOST_MISSING:
+        return ()
+    return QUESTIONS if share >= 1 else ("matrix", "vector")
 
 
 def engines(timeline: Timeline) -> Iterator[Finding]:

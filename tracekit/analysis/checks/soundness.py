@@ -29,6 +29,7 @@ def listing(timeline: Timeline) -> Iterator[Finding]:
             "no_listing", "warning", None,
             "no listing: counts and vector pipe are from token types, matrix cycles are unknown",
             "--listing code.json or a code object (rocprofv3 writes *_code_object_id_*.out)",
+            blocks=() if timeline.costs.assumed_mfma else ("matrix",),
         )  # fmt: skip
         return
     stitched = int((timeline.instructions["row"].to_numpy() >= 0).sum())
@@ -82,6 +83,21 @@ def model(timeline: Timeline) -> Iterator[Finding]:
             f"{count} of {len(at)} MFMAs issue while the one before holds the pipe by the table "
             f"of {timeline.arch.name}{wording}",
             "check --arch and --listing; the .att streams have exact times",
+            blocks=("matrix", "vector") if deep > VIOLATIONS * len(at) else (),
+        )  # fmt: skip
+
+
+def costs(timeline: Timeline) -> Iterator[Finding]:
+    """MFMAs that ran and that no cost table has."""
+    row = timeline.instructions["row"].to_numpy()
+    unknown = (timeline.costs.pipe == Pipe.MATRIX) & (timeline.costs.cycles < 0)
+    count = int(unknown[row[row >= 0]].sum())
+    if count:
+        yield Finding(
+            "unknown_mfma_cost", "warning", count,
+            f"{count} MFMAs have opcodes whose cycles on {timeline.arch.name} are unknown",
+            "check --arch; --assume-mfma-cycles gives a number for them",
+            blocks=("matrix",),
         )  # fmt: skip
 
 
@@ -95,4 +111,6 @@ def chip(timeline: Timeline) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-CHECKS: tuple[Callable[[Timeline], Iterator[Finding]], ...] = (listing, model, chip)
+CHECKS: tuple[Callable[[Timeline], Iterator[Finding]], ...] = (
+    listing, model, costs, chip,
+)  # fmt: skip

@@ -53,10 +53,22 @@ def differences(
         if both[old[i]]:
             both[old[i]] -= 1
             to = places[old[i]].pop(0)
-        rows.append(_row("moved" if to >= 0 else "removed", base, base_rows, i, new, new_rows, to))
+        at = new_rows[to] if to >= 0 else -1
+        change = "moved" if to >= 0 else "removed"
+        rows.append(_row(change, (base, base_rows[i]), (new, at)))
     left = {i for each in places.values() for i in each}
-    rows += [_row("added", base, base_rows, -1, new, new_rows, i) for i in come if i in left]
+    rows += [_row("added", (base, -1), (new, new_rows[i])) for i in come if i in left]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def shared(base: Listing, base_rows: list[int], new: Listing, new_rows: list[int]) -> float:
+    """Share of the instructions of two bodies that both have, wherever they stand.
+
+    Twice the common ones / all; 1 for two empty bodies.
+    """
+    old, young = Counter(_texts(base, base_rows)), Counter(_texts(new, new_rows))
+    total = old.total() + young.total()
+    return 2 * (old & young).total() / total if total else 1.0
 
 
 def _texts(listing: Listing, rows: list[int]) -> list[str]:
@@ -75,21 +87,14 @@ def _kind(found: re.Match[str]) -> str:
     return f"{found[1] or found[4]}*{width}"
 
 
-def _row(
-    change: str,
-    base: Listing,
-    base_rows: list[int],
-    i: int,
-    new: Listing,
-    new_rows: list[int],
-    j: int,
-) -> dict[str, object]:
-    text = base.text[base_rows[i]] if i >= 0 else new.text[new_rows[j]]
+def _row(change: str, old: tuple[Listing, int], young: tuple[Listing, int]) -> dict[str, object]:
+    """A row from the places (listing and its row, -1: none) of the instruction in both."""
+    (base, i), (new, j) = old, young
     return {
         "change": change,
-        "base_line": int(base.line[base_rows[i]]) if i >= 0 else -1,
-        "base_vaddr": int(base.vaddr[base_rows[i]]) if i >= 0 else -1,
-        "new_line": int(new.line[new_rows[j]]) if j >= 0 else -1,
-        "new_vaddr": int(new.vaddr[new_rows[j]]) if j >= 0 else -1,
-        "instruction": text,
+        "base_line": int(base.line[i]) if i >= 0 else -1,
+        "base_vaddr": int(base.vaddr[i]) if i >= 0 else -1,
+        "new_line": int(new.line[j]) if j >= 0 else -1,
+        "new_vaddr": int(new.vaddr[j]) if j >= 0 else -1,
+        "instruction": base.text[i] if i >= 0 else new.text[j],
     }

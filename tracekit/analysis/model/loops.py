@@ -90,8 +90,12 @@ def loops(timeline: Timeline) -> Loops:
         number = len(rows)
         static = _static(part, timeline.listing)
         table = _iterations(part, static)
+        for line in _describe(part, static, table, timeline):
+            parent = int(line["parent"])  # type: ignore[call-overload]
+            line |= {"loop": number + int(line["loop"]), "dispatch": dispatch}  # type: ignore[call-overload]
+            line["parent"] = number + parent if parent >= 0 else -1
+            rows.append(line)
         table["loop"] += number
-        rows += _describe(part, static, table, timeline, number, dispatch)
         for name, values in zip(WAVE, keys, strict=True):
             table[name] = values[table["wave_number"].to_numpy()]
         table["dispatch"] = dispatch
@@ -225,14 +229,9 @@ def _iterations(part: _Rows, static: _Static) -> pd.DataFrame:
 
 
 def _describe(
-    part: _Rows,
-    static: _Static,
-    table: pd.DataFrame,
-    timeline: Timeline,
-    number: int,
-    dispatch: int,
+    part: _Rows, static: _Static, table: pd.DataFrame, timeline: Timeline
 ) -> list[dict[str, object]]:
-    """One row of COLUMNS for each loop."""
+    """One row of COLUMNS for each loop of one dispatch, numbered from 0, without dispatch."""
     listing, costs = timeline.listing, timeline.costs
     inner = static.inner[part.row]
     within = np.append(part.same_wave(), False)
@@ -244,7 +243,7 @@ def _describe(
     matrix_cycles = np.bincount(inner[mine], matrix[mine], minlength=count)
     wave_cycles = np.bincount(inner[mine], step[mine], minlength=count)
     total = max(int(step.sum()), 1)
-    loop = table["loop"].to_numpy() - number
+    loop = table["loop"].to_numpy()
     length = (table["end"] - table["begin"]).to_numpy()
     wave, again = table["wave_number"].to_numpy(), table["again"].to_numpy()
     rows: list[dict[str, object]] = []
@@ -255,11 +254,10 @@ def _describe(
         quantiles = np.percentile(length[own], (10, 50, 90)).tolist() if own.any() else [None] * 3
         rows.append(
             {
-                "loop": number + i,
-                "dispatch": dispatch,
+                "loop": i,
                 "dominant": False,
                 "depth": int(static.depth[i]),
-                "parent": number + int(static.parent[i]) if static.parent[i] >= 0 else -1,
+                "parent": int(static.parent[i]),
                 "code_object": int(listing.code_object[header]),
                 "header_vaddr": int(listing.vaddr[header]),
                 "tail_vaddr": int(listing.vaddr[tail]),
