@@ -24,10 +24,10 @@ from tracekit.analysis.hotspots import Hotspots, hotspots
 from tracekit.analysis.maps import by_offset, by_time
 from tracekit.analysis.model.intervals import Intervals
 from tracekit.analysis.model.loops import Loops, loops
+from tracekit.analysis.model.once import once
 from tracekit.analysis.model.simds import each_simd
 from tracekit.analysis.model.window import DEFAULT, Windows
 from tracekit.analysis.occupancy import Occupancy, occupancy_in
-from tracekit.analysis.once import once
 from tracekit.analysis.opcodes import opcodes_of
 from tracekit.analysis.overlap import Overlap, overlap_in
 from tracekit.analysis.residency import residents

@@ -17,9 +17,9 @@ from tracekit.analysis.attribution.names import CAUSES, MEANINGS
 from tracekit.analysis.attribution.view import View, view
 from tracekit.analysis.model.intervals import Intervals, union
 from tracekit.analysis.model.loops import Loops
+from tracekit.analysis.model.rows import Waves
 from tracekit.analysis.model.simds import MatrixUse, Simd
 from tracekit.analysis.model.window import DEFAULT, Window, Windows
-from tracekit.analysis.rows import Waves
 from tracekit.tables.timeline import Timeline
 
 __all__ = ["CAUSES", "MEANINGS", "Causes", "SimdCauses", "causes", "causes_in"]

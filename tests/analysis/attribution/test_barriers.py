@@ -6,7 +6,7 @@ import tracekit
 from tests.support import planned
 from tests.support.planned import Plan, lines
 from tracekit.analysis.attribution.barriers import barriers
-from tracekit.analysis.rows import rows_of
+from tracekit.analysis.model.rows import rows_of
 
 
 def meetings(timeline):

@@ -7,7 +7,7 @@ import pytest
 import tracekit
 from tests.support import planned
 from tests.support.planned import Plan, lines
-from tracekit.analysis.rows import rows_of
+from tracekit.analysis.model.rows import rows_of
 from tracekit.analysis.waits.queues import Counter, queues
 from tracekit.gfx9 import Inst
 from traces.sample_model import OPCODES, Kind, Opcode

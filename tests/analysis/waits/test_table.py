@@ -5,8 +5,8 @@ import pytest
 import tracekit
 from tests.support import planned
 from tests.support.planned import Plan, lines
+from tracekit.analysis.model.rows import rows_of
 from tracekit.analysis.model.window import Windows
-from tracekit.analysis.rows import rows_of
 from tracekit.analysis.waits.queues import queues
 from tracekit.analysis.waits.table import APART_COLUMNS, COLUMNS, LOAD_COLUMNS, loads, waits
 from tracekit.gfx9 import Inst

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.rows import NEVER, Rows
+from tracekit.analysis.model.rows import NEVER, Rows
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing
 

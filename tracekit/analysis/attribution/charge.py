@@ -17,8 +17,8 @@ from tracekit.analysis.attribution.names import Cause, Phase, Split
 from tracekit.analysis.attribution.pieces import Pieces, joined
 from tracekit.analysis.attribution.steps import Steps, execution_ends
 from tracekit.analysis.model.intervals import Intervals, union
+from tracekit.analysis.model.rows import Rows
 from tracekit.analysis.model.simds import matrix_use
-from tracekit.analysis.rows import Rows
 from tracekit.isa.blocking import blocking
 from tracekit.isa.listing import Listing, Pipe
 from tracekit.isa.listing_costs import Costs

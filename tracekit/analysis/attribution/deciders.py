@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.analysis.attribution.cuts import along
+from tracekit.analysis.model.rows import NEVER, Rows
 from tracekit.analysis.model.simds import MatrixUse
-from tracekit.analysis.rows import NEVER, Rows
 
 Array = NDArray[np.int64]
 

@@ -20,8 +20,8 @@ from tracekit.analysis.attribution.names import Cause
 from tracekit.analysis.attribution.others import with_others
 from tracekit.analysis.attribution.pieces import Pieces, joined
 from tracekit.analysis.attribution.steps import Steps, steps
+from tracekit.analysis.model.rows import Rows, rows_of
 from tracekit.analysis.model.simds import MatrixUse, Simd, matrix_use
-from tracekit.analysis.rows import Rows, rows_of
 from tracekit.analysis.waits.queues import Queue, queues
 from tracekit.isa.listing import Pipe
 from tracekit.sqtt.raw import WaveFlag

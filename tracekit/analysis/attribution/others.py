@@ -17,7 +17,7 @@ from tracekit.analysis.attribution.names import WAITING, Cause, Others
 from tracekit.analysis.attribution.pieces import Pieces
 from tracekit.analysis.attribution.steps import Steps
 from tracekit.analysis.model.intervals import Intervals, union
-from tracekit.analysis.rows import Rows
+from tracekit.analysis.model.rows import Rows
 
 Array = NDArray[np.int64]
 

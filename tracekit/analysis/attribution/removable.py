@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tracekit.analysis.attribution.engine import Charges
 from tracekit.analysis.attribution.names import CAUSES, Cause
 from tracekit.analysis.attribution.view import View
-from tracekit.analysis.rows import Rows
+from tracekit.analysis.model.rows import Rows
 
 Array = NDArray[np.int64]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.analysis.attribution.names import Cause
-from tracekit.analysis.rows import Rows
+from tracekit.analysis.model.rows import Rows
 from tracekit.analysis.waits.queues import Counter, Queue, counts
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing, Pipe

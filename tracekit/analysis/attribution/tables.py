@@ -16,7 +16,7 @@ from tracekit.analysis.attribution.engine import Charges
 from tracekit.analysis.attribution.names import CAUSES, OTHERS, PHASES, SPLITS
 from tracekit.analysis.attribution.others import doing, others_doing
 from tracekit.analysis.attribution.view import MINIMUM, View
-from tracekit.analysis.rows import NEVER
+from tracekit.analysis.model.rows import NEVER
 from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:

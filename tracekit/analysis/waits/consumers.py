@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.rows import Rows
+from tracekit.analysis.model.rows import Rows
 from tracekit.analysis.waits.registers import usage
 from tracekit.isa.listing import Listing
 

@@ -15,7 +15,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.rows import Rows
+from tracekit.analysis.model.rows import Rows
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing, Pipe
 from tracekit.isa.listing_costs import Costs

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.analysis.model.intervals import Intervals
-from tracekit.analysis.rows import Rows
+from tracekit.analysis.model.rows import Rows
 from tracekit.analysis.waits.consumers import consumers
 from tracekit.analysis.waits.queues import COUNTERS, Queue
 from tracekit.isa.listing import Listing
