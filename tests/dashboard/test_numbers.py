@@ -266,7 +266,9 @@ def test_changed_instructions_and_the_difference_map_equal_the_commands(service,
     sums = []
     for path in (samples / SAMPLE, samples / "zyfa_gap_exact"):
         grid = {}
-        for c in json.loads(cli("bubbles", path, "--map", "--json", "-q"))["by_offset"]:
+        for c in json.loads(cli("bubbles", path, "--map", "--json", "-q"))["captures"][0][
+            "by_offset"
+        ]:
             idle, window = grid.get(at := (c["iteration"], c["offset"] // c["width"]), (0, 0))
             grid[at] = idle + c["idle_cycles"], window + c["window_cycles"]
         sums.append({at: 100 * idle / n for at, (idle, n) in grid.items() if n})

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.int64]
 
-#: Below this many iterations of each wave, or this share of matrix cycles in the cycles that
+#: Below this many matrix phases of each wave, or this share of matrix cycles in the cycles that
 #: they share, a score is chance: an MFMA now and then is never beside another.
-LEAST_ITERATIONS, LEAST_MATRIX = 3, 0.1
+LEAST_PHASES, LEAST_MATRIX = 2, 0.1
 TOO_LITTLE = "too little to tell"
 #: alternation from which on waves take turns; down to minus that they do the same at once.
 ALTERNATING, LOCK_STEP = 0.5, -0.5
@@ -208,9 +208,10 @@ def _pair(a: _Wave, b: _Wave, sync: dict[str, object]) -> dict[str, object] | No
 
 
 def _enough(a: _Wave, b: _Wave, both: Intervals, busy: int) -> bool:
-    """Whether the cycles that two waves share hold enough to score: iterations and MFMAs."""
-    turns = min(int(overlap_cycles(w.begins, w.begins + 1, both).sum()) for w in (a, b))
-    return turns >= LEAST_ITERATIONS and busy >= LEAST_MATRIX * both.cycles
+    """Whether the cycles that two waves share hold enough to score: a loop, phases, MFMAs."""
+    phases = min(len(intersect(wave.phase, both)) for wave in (a, b))
+    looping = len(a.begins) > 0 and len(b.begins) > 0
+    return looping and phases >= LEAST_PHASES and busy >= LEAST_MATRIX * both.cycles
 
 
 def alternation(matrix: list[Intervals], phase: list[Intervals], cycles: int) -> float | None:

@@ -97,7 +97,7 @@ class Source:
             yield Analysis(replace(timeline, capture=name), window)
 
     def _decoded(self, capture: OpenCapture) -> Timeline:
-        """The capture's SE that was asked for; all of it where it has no such SE."""
+        """The capture's SE that was asked for; all of it where that has no waves."""
         from tracekit.commands.progress import Progress
 
         se = self.filters["se"]
@@ -105,7 +105,8 @@ class Source:
             se = None
         with Progress(capture, se, self.quiet) as progress:
             timeline = capture.timeline(self.timing, se=se, progress=progress.advance)
-            if se is not None and not len(timeline.streams):
+            if se is not None and not len(timeline.waves):
+                # All of it, to say where there are some.
                 timeline = capture.timeline(self.timing)
         return timeline
 

@@ -58,8 +58,8 @@ def command(source: Source, window: str, output: Output) -> None:
     iteration; jitter: its spread in cycles. alternation: +1 if one wave never is at its
     MFMAs while the other's execute, 0 as by chance, -1 always. barriers, priorities: in
     the loop. verdict: alternating from +0.5, lock_step from -0.5, partial between,
-    single_wave without a second wave that has MFMAs; too little to tell below 3 iterations
-    of each wave, or where their MFMAs fill less than 10 % of the cycles.
+    single_wave without a second wave that has MFMAs; too little to tell without a
+    loop, below 2 matrix phases of a wave, or where their MFMAs fill less than 10 %.
     """
     reports = []
     for analysis in source.analyses(window):

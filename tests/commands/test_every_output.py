@@ -1,0 +1,182 @@
+"""Every command on every capture in every form: an exit code, a shape, no missing value's name.
+
+One test is a command on a capture; decoding and analyses are shared by what follows each other
+on the same capture.
+"""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tracekit.build import open_all
+from tracekit.cli import main
+from tracekit.commands import COMMANDS
+from tracekit.commands.options import Source
+from tracekit.commands.selection import FILTERS
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Those that read no capture, or write elsewhere.
+OTHERS = {"doctor", "capture", "compare", "export", "dashboard"}
+REPORTS = [name for name in COMMANDS if name not in OTHERS]
+#: Instructions from which on only those of one wave are listed.
+MANY = 20_000
+#: How a missing value must not read.
+NAMELESS = re.compile(r"(?<![\w.])(nan|NaN|None|<NA>|inf|NaT)(?![\w.])")
+
+
+def folders():
+    shared = ROOT.parent / "shared"
+    for root in (ROOT / "traces", shared / "captures", shared / "cases"):
+        for folder in sorted(root.glob("*")):
+            if any(folder.rglob("*.att")) or any(folder.rglob("code.json")):
+                yield pytest.param(folder, id=f"{root.name}-{folder.name}")
+
+
+FOLDERS = list(folders())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shared_analyses():
+    """The same capture read the same way is decoded and analysed once."""
+    kept, whole = {}, Source.whole
+
+    def remembered(self, window="steady"):
+        key = (repr(replace(self, quiet=False, filters={"se": self.filters["se"]})), window)
+        if key not in kept:
+            if not any(self.paths == paths for _, paths in kept):
+                kept.clear()
+            kept[key] = list(whole(self, window))
+        return list(kept[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Source, "whole", remembered)
+        yield
+
+
+@pytest.fixture
+def run(capsys):
+    def command(*arguments):
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return command
+
+
+def cut(folder, command):
+    """Filters that keep the list of instructions short."""
+    if command != "instructions":
+        return []
+    tables = [capture.timeline() for capture in open_all(folder)]
+    if all(len(timeline.instructions) < MANY for timeline in tables):
+        return []
+    first = next(timeline.waves.iloc[0] for timeline in tables if len(timeline.waves))
+    return [word for name in ("se", "simd", "slot", "wave") for word in (f"--{name}", first[name])]
+
+
+def refuse(constant):
+    raise AssertionError(f"{constant} is no JSON")
+
+
+def parsed(text):
+    return json.loads(text, parse_constant=refuse)
+
+
+def check_rows(rows, names):
+    assert [row for row in rows[1:] if len(row) != len(rows[0])] == []
+    where = {"capture"} & set(rows[0])
+    assert where
+    at = rows[0].index("capture")
+    assert {row[at] for row in rows[1:]} <= names
+    assert [cell for row in rows[1:] for cell in row if NAMELESS.fullmatch(cell)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("command", REPORTS)
+def test_a_report_has_its_shape_in_every_form(folder, command, run, tmp_path):
+    line = [command, folder, *cut(folder, command)]
+    code, text, err = run(*line)
+    assert (code, bool(text.strip())) == (0, True)
+    assert all(each.startswith("tracekit: ") for each in err.splitlines())
+    assert NAMELESS.findall(text) == []
+    assert run(*line, "-q") == (0, text, "")
+
+    code, out, _ = run(*line, "--json")
+    result = parsed(out)
+    assert code == 0
+    assert list(result)[:3] == ["schema", "tracekit", "captures"]
+    assert result["schema"] == f"tracekit.{command}/2"
+    found = result["captures"]
+    assert len(found) == len(open_all(folder))
+    for entry in found:
+        assert list(entry)[:2] == ["capture", "kernel"]
+        assert {"timing", "arch", "quality", "notes"} <= set(entry)
+        assert {"verdict", "questions", "findings"} == set(entry["quality"])
+        assert set(entry["quality"]["questions"]) == {"matrix", "vector", "waves"}
+    names = {entry["capture"] for entry in found}
+    assert len(names) == len(found)
+
+    code, out, _ = run(*line, "--csv")
+    rows = list(csv.reader(io.StringIO(out)))
+    assert code == 0
+    assert rows[0].index("capture") == (len(rows[0]) - 1 if command == "hotspots" else 0)
+    check_rows(rows, names)
+    if "rows" in found[0]:
+        assert len(rows) - 1 == sum(len(entry["rows"]) for entry in found)
+
+    for suffix, option in ((".txt", None), (".csv", "--csv"), (".json", "--json")):
+        path = tmp_path / f"out{suffix}"
+        assert run(*line, "-q", "-o", path) == (0, "", "")
+        _, expected, _ = run(*line, "-q", *([option] if option else []))
+        assert path.read_text() == expected.replace("\r\n", "\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_comparison_with_itself_has_its_shape_or_says_why_not(folder, run):
+    code, text, err = run("compare", folder, folder)
+    if code:
+        assert (code, text) == (2, "")
+        assert len(err.strip().splitlines()) in (1, 3), "one line, behind the verdicts"
+        return
+    assert NAMELESS.findall(text) == []
+    _, out, _ = run("compare", folder, folder, "--json", "-q")
+    result = parsed(out)
+    assert list(result) == ["schema", "tracekit", "base", "new", "pairs"]
+    assert [len(result[name]) for name in ("base", "new", "pairs")] == [1, 1, 1]
+    _, out, _ = run("compare", folder, folder, "--csv", "-q")
+    rows = list(csv.reader(io.StringIO(out)))
+    assert rows[0][0] == "capture"
+    check_rows(rows, {result["new"][0]["capture"]})
+    assert len(rows) - 1 == len(result["pairs"][0]["rows"])
+
+
+@pytest.mark.parametrize("name", FILTERS)
+@pytest.mark.parametrize("command", [*REPORTS, "compare", "export"])
+def test_a_filter_that_selects_nothing_is_wrong_usage_and_names_what_there_is(
+    command, name, run, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    sample = ROOT / "traces" / "pingpong"
+    more = {"compare": [ROOT / "traces" / "lockstep"], "export": ["--format", "speedscope"]}
+    code, out, err = run(command, sample, *more.get(command, []), f"--{name}", 99)
+    assert (code, out) == (2, "")
+    there = {"se": "0", "cu": "1", "simd": "0-3", "slot": "0-1", "wave": "0", "dispatch": "1"}
+    assert f"pingpong: --{name} 99 selects nothing: there is {name} {there[name]}" in err
+    assert len(err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", FILTERS)
+@pytest.mark.parametrize("command", REPORTS)
+def test_a_filter_that_selects_something_is_no_error(command, name, run):
+    value = {"cu": 1, "dispatch": 1}.get(name, 0)
+    code, _, _ = run(command, ROOT / "traces" / "pingpong", f"--{name}", value, "--csv")
+    assert code == 0
