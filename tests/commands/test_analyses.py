@@ -4,12 +4,15 @@ import csv
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.support import planned
 from tracekit.analysis.causes import CAUSES
 from tracekit.cli import main
+from tracekit.commands import COMMANDS as COMMAND_NAMES
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = {name: str(ROOT / "traces" / name) for name in ("pingpong", "lockstep")}
@@ -113,7 +116,6 @@ def test_compare_is_a_gate(names, require, code, capsys):
 
 
 def test_compare_refuses_known_and_different_chips(tmp_path, capsys):
-    import shutil
 
     other = tmp_path / "other"
     shutil.copytree(SAMPLES["lockstep"], other)
@@ -154,3 +156,75 @@ def test_a_rate_is_an_opcode_and_cycles(rate, capsys):
 def test_a_rate_changes_the_budget(capsys):
     _, out, _ = run(capsys, "budget", SAMPLES["lockstep"], "--rate", "v_exp_f32=4", "--json")
     assert {row["transcendental_cycles"] for row in json.loads(out)["captures"][0]["rows"]} == {32}
+
+
+def test_a_kernel_without_loops_has_a_line(capsys, tmp_path):
+    kernel = planned.lines("s_mov_b32 s0, s1", "s_endpgm")
+    plan = planned.Plan(kernel, 0, 0, 6000).at(6500, 0).at(6504, 1)
+    path = str(planned.write(tmp_path / "plain", kernel, [plan]))
+    code, out, _ = run(capsys, "loops", path, "-q")
+    assert code == 0
+    assert re.fullmatch(r"plain \(synthetic\): loops, exact timing, .*: none\n", out)
+
+
+def test_info_counts_engines_not_streams(captures, capsys):
+    _, out, _ = run(capsys, "info", str(captures / "wave_gemm_bf16_gfx950"))
+    assert "32 streams of 32 shader engines, 2 with instructions (SE 0 CU 0, SE 22 CU 0)" in out
+
+
+def test_info_tells_streams_of_one_engine_by_dispatch(capsys, tmp_path):
+    copy = shutil.copytree(SAMPLES["pingpong"], tmp_path / "run")
+    (stream,) = copy.glob("*.att")
+    shutil.copyfile(stream, copy / stream.name.replace("_1.att", "_2.att"))
+    _, out, _ = run(capsys, "info", str(copy))
+    assert "2 streams of 1 shader engine, 2 with instructions (SE 0 CU 1)" in out
+
+
+def test_markers_without_a_listing_have_empty_matrix_columns(capsys):
+    path = ROOT.parent / "shared" / "cases" / "markers_unknown"
+    if not path.is_dir():
+        pytest.skip("cases not found at ../shared/cases")
+    code, out, _ = run(capsys, "markers", str(path), "--json")
+    rows = json.loads(out)["captures"][0]["rows"]
+    assert code == 0
+    assert rows
+    assert {row["matrix_occupancy"] for row in rows} == {None}
+    assert {row["vector_occupancy"] for row in rows} == {0.0}
+
+
+def test_shapes_of_gfx90a_are_measured_by_the_peak_of_their_type(capsys):
+    path = ROOT.parent / "shared" / "cases" / "shapes_gfx90a"
+    if not path.is_dir():
+        pytest.skip("cases not found at ../shared/cases")
+    _, out, _ = run(capsys, "shapes", str(path), "--json")
+    rows = {row["opcode"]: row for row in json.loads(out)["captures"][0]["rows"]}
+    for name, share, faster in (
+        ("v_mfma_f32_32x32x4bf16", 0.0497, "v_mfma_f32_32x32x8bf16_1k"),
+        ("v_mfma_f32_16x16x8bf16", 0.0248, "v_mfma_f32_16x16x16bf16_1k"),
+    ):
+        assert rows[name]["peak_share"] == pytest.approx(share, abs=5e-5)
+        assert rows[name]["rate"] == 0.5
+        assert faster in rows[name]["flag"]
+    assert rows["v_mfma_f32_32x32x8bf16_1k"]["flag"] == ""
+    assert rows["v_mfma_f64_4x4x4f64"]["flag"] == ""
+
+
+def test_a_chip_that_is_not_supported_is_wrong_usage(capsys):
+    code, _, error = run(capsys, "occupancy", SAMPLES["pingpong"], "--arch", "gfx1100")
+    assert code == 2
+    assert "'gfx90a', 'gfx942', 'gfx950'" in error
+
+
+@pytest.mark.parametrize("name", [name for name in COMMAND_NAMES if name != "doctor"])
+def test_every_command_can_be_quiet(name, capsys):
+    code, out, _ = run(capsys, name, "--help")
+    assert code == 0
+    assert "-q, --quiet" in out
+
+
+def test_two_waves_that_meet_by_chance_do_not_take_turns(captures, capsys):
+    path = str(captures / "wave_gemm_bf16_gfx950")
+    _, out, _ = run(capsys, "overlap", path, "--json")
+    (found,) = json.loads(out)["captures"]
+    for row in (*found["rows"], *found["simds"]):
+        assert (row["alternation"], row["verdict"]) == (None, "too little to tell")

@@ -201,3 +201,42 @@ def test_rocprofv3_of_the_rocm_installation_is_found(stand_in, capfd, tmp_path, 
 def test_impossible_values_are_wrong_usage(capfd, arguments):
     code, out, _ = run(capfd, "capture", *arguments, "--", "true")
     assert (code, out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "[rocprofv3] Fatal error: rocprof-trace-decoder library path not found in ['', '/opt/lib']",
+        "F20250713 19:30:14 att_lib_wrapper.cpp:126] Error loading decoder: 37",
+    ],
+)
+def test_a_missing_decoder_library_is_quoted_with_the_way_out(
+    tmp_path, monkeypatch, capfd, message
+):
+    program = tmp_path / "bin" / "rocprofv3"
+    program.parent.mkdir()
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\n"
+        'if "--help" in sys.argv: sys.exit(print("--att"))\n'
+        f"print({message!r}, file=sys.stderr)\nsys.exit(1)\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capfd, "capture", "--", "true")
+    assert (code, out) == (1, "")
+    last = err.splitlines()[-1]
+    assert f'it says "{message}"' in last
+    assert "--library-path" in last
+    assert "tracekit doctor" in last
+    assert "--kernel" not in last
+
+
+def test_quiet_leaves_the_profilers_own_words(stand_in, capfd):
+    stand_in(busy="1")
+    code, out, err = run(
+        capfd, "capture", "-q", "--window", "span", "--", sys.executable, "-c", "print('words')"
+    )
+    assert code == 0
+    assert "pipe occupancy" in out
+    assert err == "words\n"

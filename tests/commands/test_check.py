@@ -104,3 +104,47 @@ def test_compare_carries_both_verdicts(capsys):
 
 def test_quiet_says_nothing(capsys, useless):
     assert run(capsys, "occupancy", "-q", useless)[2] == ""
+
+
+def test_a_kernel_without_mfma_answers_two_questions(capsys, tmp_path):
+    kernel = lines("s_mov_b32 s0, s1", "s_endpgm")
+    plan = Plan(kernel, 0, 0, 6000).at(6400, 0).at(6440, 1)
+    path = str(planned.write(tmp_path / "plain", kernel, [plan]))
+    said = (
+        "good for wave time and the vector pipe; nothing can be concluded about the matrix "
+        "pipe: the kernel has no MFMA"
+    )
+    _, out, _ = run(capsys, "check", path)
+    assert out.startswith(f"plain (synthetic): {said}\n")
+    _, out, err = run(capsys, "occupancy", path, "--json")
+    assert f"plain: quality: {said}\n" in err
+    carried = json.loads(out)["captures"][0]["quality"]
+    assert carried["questions"] == {
+        "matrix": "do not conclude", "vector": "good", "waves": "good",
+    }  # fmt: skip
+    assert [(f["id"], f["blocks"]) for f in carried["findings"]] == [("no_mfma", ["matrix"])]
+    assert run(capsys, "occupancy", path, "--fail-under", "0")[0] == 3
+
+
+def test_missing_waves_leave_those_that_are_there(captures, capsys):
+    path = str(captures / "legacy_rocprofv2_ui")
+    code, out, _ = run(capsys, "check", path, "--strict")
+    assert code == 1
+    assert out.startswith(
+        "legacy_rocprofv2_ui: usable for wave time; nothing can be concluded about the matrix "
+        "pipe and the vector pipe: 969 of 972 wave files are missing\n"
+    )
+
+
+def test_an_mfma_of_unknown_cost_closes_the_matrix_pipe(capsys, tmp_path):
+    import shutil
+
+    copy = shutil.copytree(SAMPLE, tmp_path / "unknown")
+    text = (copy / "code.json").read_text()
+    (opcode,) = {w for w in text.replace('"', " ").split() if w.startswith("v_mfma")}
+    (copy / "code.json").write_text(text.replace(opcode, "v_mfma_f32_99x99x9_new"))
+    _, out, _ = run(capsys, "check", str(copy))
+    assert "usable for wave time and the vector pipe; nothing can be concluded about" in out
+    assert "unknown_mfma_cost" in out
+    _, out, _ = run(capsys, "check", str(copy), "--assume-mfma-cycles", "32")
+    assert "unknown_mfma_cost" not in out
