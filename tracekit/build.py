@@ -8,27 +8,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
-
 from tracekit.capture.capture import Capture, Stream
-from tracekit.capture.disassembly import Disassembly, disassembly
 from tracekit.capture.opening import OpenOptions, PathLike, captures_of
-from tracekit.decoded.schema import read_decoded
+from tracekit.decoded.schema import Read, read_decoded
 from tracekit.errors import TracekitError
+from tracekit.evidence import Evidence, Held, evidence
 from tracekit.isa.listing_costs import Costs
 from tracekit.sqtt.decode import decode, release_memory
 from tracekit.sqtt.raw import RawStream
-from tracekit.sqtt.registers import LoadedObject, Registers, read_registers
-from tracekit.sqtt.side import wave_starts
 from tracekit.tables.columns import join
-from tracekit.tables.listing_tables import ListingTables
 from tracekit.tables.parts import Parts
-from tracekit.tables.stream_tables import STREAM_END, StreamFacts, StreamTables
+from tracekit.tables.stream_tables import StreamFacts, StreamTables
 from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -88,7 +84,8 @@ def open_capture(
     paths of a code.json, a ui_output directory or an ELF code object, each optionally as
     "ID=PATH"; ``load_base``: code object id -> address where it was loaded; ``arch``: used
     when nothing in the capture tells it; ``source_root``: old -> new beginning of source
-    paths; ``assume_mfma_cycles``: cycles of MFMAs whose opcode is not known.
+    paths; ``assume_mfma_cycles``: cycles of MFMAs whose opcode is not known; ``depth``:
+    folders below the path that are searched.
 
     Raises TracekitError (FormatError) when there is nothing to read or more than one
     capture (``open_all`` gives them all).
@@ -123,89 +120,94 @@ def _of_streams(
     raws: Iterator[tuple[Stream, RawStream]],
     progress: Progress | None,
 ) -> Timeline:
-    if capture.code_objects:
-        # Which of them are needed depends on the streams, so all are decoded before.
-        held = list(raws)
-        source = disassembly(capture, _objects_run(capture, held))
-        raws = (held.pop(0) for _ in range(len(held)))
-    else:
-        source = Disassembly(capture.listing)
-    tables, parts = ListingTables.of(source.listing), Parts()
-    for stream, raw in raws:
+    held = _held(capture, raws)
+    found = evidence(capture, held)
+    # What is in the tables is not held any longer.
+    streams = chain((held.pop(0) for _ in range(len(held))), (Held.of(*each) for each in raws))
+    parts = Parts()
+    for each in streams:
+        stream = each.stream
         facts = StreamFacts(
             stream.name, stream.se, stream.dispatch, stream.size,
             stream.header.target_cu, stream.header.simd_mask,
         )  # fmt: skip
-        registers = _registers(capture, raw)
-        parts.take(StreamTables(facts, raw, registers, tables, timing).parts())
+        registers = found.placement.applied(each.registers)
+        parts.take(StreamTables(facts, each.raw, registers, found.tables, timing).parts())
         if progress is not None:
             progress(stream.size)
-    return _timeline(capture, timing, source, tables, parts)
+    return _timeline(capture, timing, found, parts)
+
+
+def _held(capture: Capture, raws: Iterator[tuple[Stream, RawStream]]) -> list[Held]:
+    """Streams decoded before the listing is chosen.
+
+    Code objects are disassembled for what any stream runs: then all of them; else those up
+    to the first that has instructions.
+    """
+    held: list[Held] = []
+    for stream, raw in raws:
+        held.append(Held.of(stream, raw))
+        if not capture.code_objects and raw.waves["count"].any():
+            break
+    return held
 
 
 def _of_directory(capture: Capture, timing: str, se: int | None) -> Timeline:
     assert capture.decoded is not None
-    source = disassembly(capture, ())
-    tables = ListingTables.of(source.listing)
-    read = read_decoded(capture.decoded, tables, timing, se)
-    return _timeline(
-        capture, timing, source, tables, read.parts,
-        decoded=True, listed_waves=read.listed_waves, missing_waves=read.missing_waves,
-    )  # fmt: skip
+    found = evidence(capture, ())
+    read = read_decoded(capture.decoded, found.tables, timing, se)
+    return _timeline(capture, timing, found, read.parts, read)
 
 
 def _timeline(
-    capture: Capture,
-    timing: str,
-    source: Disassembly,
-    tables: ListingTables,
-    parts: Parts,
-    **of_directory: int,
+    capture: Capture, timing: str, found: Evidence, parts: Parts, read: Read | None = None
 ) -> Timeline:
-    """A timeline of the pieces of all streams.
+    """A timeline of the pieces of all streams, or of what was ``read`` of a directory.
 
     States come with the parts where AMD's timing made them; in exact timing they follow
     from the rows.
     """
+    source, tables = found.source, found.tables
 
     def table(name: str) -> pd.DataFrame:
         return join(name, parts[name], tables.texts)
 
-    own_states = bool(of_directory) or timing == "amd"
+    own_states = read is not None or timing == "amd"
+    chip, chip_notes = found.chip(capture)
     return Timeline(
         capture=capture.name,
         timing=timing,
-        arch=capture.arch,
+        arch=chip,
         listing=source.listing,
-        costs=Costs.of(source.listing.text, capture.arch.name),
+        costs=Costs.of(source.listing.text, chip.name),
         waves=table("waves"),
         instructions=table("instructions"),
         occupancy=table("occupancy"),
         markers=table("markers"),
         counters=table("counters"),
         clock=table("clock"),
-        dispatches=_named(capture, table("dispatches")),
+        dispatches=_named(found.kernel_names, table("dispatches")),
         streams=table("streams"),
         own_states=table("states") if own_states else None,
         counter_names=capture.counter_names,
         marker_names=source.marker_names,
-        decode_notes=(*capture.notes, *source.notes, *parts.notes),
+        decode_notes=tuple(
+            dict.fromkeys((*capture.notes, *chip_notes, *found.notes, *parts.notes))
+        ),
         simulated=capture.simulated,
         synthetic=capture.synthetic,
-        decoded=bool(of_directory),
-        listed_waves=of_directory.get("listed_waves", 0),
-        missing_waves=of_directory.get("missing_waves", 0),
+        streams_left_out=capture.left_out,
+        **({} if read is None else asdict(read.losses) | {"decoded": True}),
     )
 
 
-def _named(capture: Capture, dispatches: pd.DataFrame) -> pd.DataFrame:
+def _named(kernel_names: Mapping[int, str], dispatches: pd.DataFrame) -> pd.DataFrame:
     """Names from the profiler's tables for dispatches that no symbol names."""
-    if not capture.kernel_names or not len(dispatches):
+    if not kernel_names or not len(dispatches):
         return dispatches
     pairs = zip(dispatches["dispatch"].tolist(), dispatches["kernel"].tolist(), strict=True)
     names = [
-        capture.kernel_names.get(number, name) if _NAMELESS.match(name) else name
-        for number, name in pairs
+        kernel_names.get(number, name) if _NAMELESS.match(name) else name for number, name in pairs
     ]
     return dispatches.assign(kernel=names)
 
@@ -232,26 +234,3 @@ def _decoded(streams: list[Stream], decoder: str | None) -> Iterator[tuple[Strea
         while queue:
             first, result = queue.pop(0)
             yield first, result.result()
-
-
-def _registers(capture: Capture, raw: RawStream) -> Registers:
-    """Register writes of a stream; the capture's load bases override its load records."""
-    registers = read_registers(raw)
-    for number, address in capture.load_bases.items():
-        size = capture.load_size(number)
-        known = [o for o in registers.objects if o.id != number]
-        registers.objects = [LoadedObject(number, address, size, True, 0), *known]
-    return registers
-
-
-def _objects_run(capture: Capture, raws: list[tuple[Stream, RawStream]]) -> set[int]:
-    """Ids of the code objects that traced waves enter."""
-    found: set[int] = set()
-    for _, raw in raws:
-        registers = _registers(capture, raw)
-        starts = wave_starts(raw, registers)
-        at = starts.position(raw.waves["start_offset"])
-        found.update(starts.code_object[at].tolist())
-        jumps = raw.anchors[:, 2][raw.anchors[:, 2] >= 0]
-        found.update(registers.resolve(pc, STREAM_END)[0] for pc in np.unique(jumps).tolist())
-    return found - {0}

@@ -37,9 +37,10 @@ def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         return
     from tracekit.gfx9 import ARCHS
     from tracekit.isa.disassembler import available
+    from tracekit.isa.llvm import what_to_install
     from tracekit.sqtt.decode import kind
 
-    llvm = available() or "not found (pip install tracekit[isa])"
+    llvm = available() or f"not found ({what_to_install()})"
     click.echo(
         f"tracekit {__version__}\ndecoder: {kind()}\nLLVM: {llvm}\nchips: {', '.join(ARCHS)}"
     )

@@ -121,6 +121,9 @@ def test_compare_refuses_known_and_different_chips(tmp_path, capsys):
     shutil.copytree(SAMPLES["lockstep"], other)
     meta = json.loads((other / "meta.json").read_text())
     (other / "meta.json").write_text(json.dumps(meta | {"arch": "gfx942"}))
+    # An opcode that only gfx950 has would be believed instead.
+    listed = (other / "code.json").read_text()
+    (other / "code.json").write_text(listed.replace("32x32x16_bf16", "32x32x8_bf16"))
     code, _, error = run(capsys, "compare", SAMPLES["lockstep"], str(other))
     assert code == 2
     assert "different chips" in error

@@ -137,7 +137,8 @@ def test_source_root_moves_the_lines_of_a_code_object(compiled, tmp_path):
     sample = Path(__file__).resolve().parents[2] / "traces" / "zyfa_gap_lean"
     without = shutil.ignore_patterns("code.json")
     folder = shutil.copytree(sample, tmp_path / "run", ignore=without)
-    shutil.copy(compiled(), folder / "1_gfx950_code_object_id_1.out")
-    capture = tracekit.open(folder, source_root={str(tmp_path): "/home/me"})
+    capture = tracekit.open(
+        folder, listing=f"1={compiled()}", source_root={str(tmp_path): "/home/me"}
+    )
     found = set(capture.timeline().listing.source)
     assert "/home/me/kernel.hip:3 -> /home/me/kernel.hip:6 -> /home/me/kernel.hip:12" in found

@@ -1,4 +1,5 @@
-"""Captures inside an archive (.zip, .tar, .tar.gz, .tar.zst), read without unpacking to disk.
+"""Captures inside an archive (.zip, .tar, .tar.gz, .tar.zst), read without unpacking to disk,
+and streams that are compressed with gzip.
 
 The members that a capture can consist of are read into memory, within limits: an archive
 of a few kilobytes may claim to hold terabytes.  ``MemberPath`` then offers what the rest of
@@ -7,6 +8,7 @@ this room uses of ``pathlib.Path``.
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import posixpath
@@ -25,7 +27,7 @@ DEFAULT_LIMIT = 4 << 30
 #: Members that one archive may have.
 MOST_MEMBERS = 200_000
 #: What a capture can consist of; other members are skipped.
-SUFFIXES = (".att", ".json", ".csv", ".out", ".co", ".hsaco", ".db")
+SUFFIXES = (".att", ".att.gz", ".json", ".csv", ".out", ".co", ".hsaco", ".db")
 
 _ZIP, _GZIP, _ZSTD = b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _TAR_MAGIC_AT = 257
@@ -38,6 +40,7 @@ class _Archive:
     folders: dict[str, set[str]] = field(default_factory=lambda: {"": set()})
     limit: int = DEFAULT_LIMIT
     used: int = 0
+    links: list[str] = field(default_factory=list)
 
     def take(self, name: str, size: int, file: IO[bytes]) -> None:
         """Read a member, never more than its size and the limit allow."""
@@ -96,6 +99,9 @@ class MemberPath:
     def resolve(self) -> MemberPath:
         return self
 
+    def is_symlink(self) -> bool:
+        return False
+
     def is_file(self) -> bool:
         return self.inside in self.archive.files
 
@@ -125,15 +131,17 @@ def open_archive(path: Path) -> MemberPath | None:
     """
     with path.open("rb") as file:
         head = file.read(_TAR_MAGIC_AT + 5)
+    if is_gzip(head) and not _holds_tar(path):
+        return None
     kind = (
         _read_zip if head.startswith(_ZIP)
         else _read_zstd if head.startswith(_ZSTD)
-        else _read_tar if head.startswith(_GZIP) or head[_TAR_MAGIC_AT:] == b"ustar"
+        else _read_tar if is_gzip(head) or head[_TAR_MAGIC_AT:] == b"ustar"
         else None
     )  # fmt: skip
     if kind is None:
         return None
-    archive = _Archive(path, limit=int(os.environ.get("TRACEKIT_ARCHIVE_LIMIT", DEFAULT_LIMIT)))
+    archive = _Archive(path, limit=_limit())
     try:
         kind(archive)
     except (
@@ -149,6 +157,41 @@ def open_archive(path: Path) -> MemberPath | None:
     except (NotImplementedError, RuntimeError, ValueError, OverflowError) as error:
         raise FormatError(path, f"archive that cannot be read: {error}") from None
     return MemberPath("", archive)
+
+
+def _limit() -> int:
+    return int(os.environ.get("TRACEKIT_ARCHIVE_LIMIT", DEFAULT_LIMIT))
+
+
+def is_gzip(start: bytes) -> bool:
+    """Whether a file that begins with ``start`` is compressed with gzip."""
+    return start.startswith(_GZIP)
+
+
+def _holds_tar(path: Path) -> bool:
+    """Whether a gzip file holds a tar archive rather than one file; by its name if damaged."""
+    try:
+        with gzip.open(path) as file:
+            return file.read(_TAR_MAGIC_AT + 5)[_TAR_MAGIC_AT:] == b"ustar"
+    except (OSError, EOFError, zlib.error):
+        return not path.name.endswith(".att.gz")
+
+
+def unpacked(path: Place) -> bytes:
+    """Content of a gzip file; FormatError for a damaged one and one above the limit."""
+    limit = _limit()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(path.read_bytes())) as file:
+            data = file.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(path, f"damaged gzip file: {error}") from None
+    if len(data) > limit:
+        raise FormatError(
+            path,
+            f"unpacks to more than {limit:,} bytes; unpack it yourself or set "
+            "TRACEKIT_ARCHIVE_LIMIT (bytes)",
+        )
+    return data
 
 
 def _read_zip(archive: _Archive) -> None:
@@ -168,6 +211,8 @@ def _read_tar(archive: _Archive, file: IO[bytes] | None = None) -> None:
         for count, member in enumerate(tar):
             if count >= MOST_MEMBERS:
                 raise FormatError(archive.path, f"more than {MOST_MEMBERS:,} members")
+            if member.issym() and member.name.lower().endswith(SUFFIXES):
+                archive.links.append(member.name)
             content = tar.extractfile(member) if member.isreg() else None
             if content is not None:
                 archive.take(member.name, member.size, content)

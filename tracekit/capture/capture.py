@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tracekit.capture.archive import Place
+from tracekit.capture.chip import ChipEvidence
+from tracekit.capture.kernels import RunFacts
 from tracekit.capture.streams import Stream
 from tracekit.isa.arch import ArchChoice
 from tracekit.isa.listing import Listing
@@ -14,37 +16,38 @@ __all__ = ["UNNUMBERED", "Capture", "Stream"]
 
 #: Key of a code object that was given without its id.
 UNNUMBERED = 0
-#: Size assumed of a code object whose load base came without one: any kernel fits.
-_UNKNOWN_SIZE = 1 << 32
 
 
 @dataclass(frozen=True, eq=False)
 class Capture:
     """What was found on disk, and nothing else: ``tracekit.build`` makes tables of it.
 
-    ``listing`` has what listings on disk say; ``code_objects`` are ELF files by id that are
-    disassembled for the ids that waves run.  ``load_bases`` (id -> address) override the
-    load records of the streams.  ``kernel_names`` (dispatch id -> name) come from the
-    profiler's own tables; ``source_root`` moves source paths (old -> new beginning).
+    ``listing`` has what the caller gave (``given``) or the nearest listing on disk says,
+    which lies at ``listing_paths``; ``alternatives`` are farther ones.  ``code_objects``
+    are ELF files by id, the likeliest first, that are disassembled for the ids that waves
+    run.  ``load_bases`` (id -> address) override the load records of the streams,
+    ``found_bases`` are used where a stream has none.  ``runs`` is what the profiler's own
+    tables say.  ``left_out``: streams that should be here and could not be read.
+    ``source_root`` moves source paths (old -> new beginning).
     """
 
     name: str
     path: Place
     arch: ArchChoice
     listing: Listing
+    given: bool = False
+    listing_paths: tuple[Place, ...] = ()
+    alternatives: tuple[tuple[Place, ...], ...] = ()
+    chip: ChipEvidence = field(default_factory=ChipEvidence)
     streams: tuple[Stream, ...] = ()
+    left_out: tuple[str, ...] = ()
     decoded: Place | None = None
-    code_objects: Mapping[int, Place] = field(default_factory=dict)
+    code_objects: Mapping[int, tuple[Place, ...]] = field(default_factory=dict)
     load_bases: Mapping[int, int] = field(default_factory=dict)
-    kernel_names: Mapping[int, str] = field(default_factory=dict)
+    found_bases: Mapping[int, int] = field(default_factory=dict)
+    runs: tuple[RunFacts, ...] = ()
     source_root: Mapping[str, str] = field(default_factory=dict)
     counter_names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     simulated: bool = False
     synthetic: bool = False
-
-    def load_size(self, number: int) -> int:
-        """Bytes from the load base of a code object that belong to it."""
-        addresses = sorted(self.load_bases.values())
-        above = [a for a in addresses if a > self.load_bases[number]]
-        return above[0] - self.load_bases[number] if above else _UNKNOWN_SIZE

@@ -20,27 +20,53 @@ SQLITE_MAGIC = b"SQLite format 3\x00"
 
 @dataclass
 class RunFacts:
-    """What a profiler run wrote about its kernels; empty where nothing was found."""
+    """What a file of a profiler run says about its kernels; empty where nothing was found.
 
+    ``addresses``: all that are told of a code object, the likeliest load base first.
+    ``proven``: its name says that it is of the capture's process.
+    """
+
+    path: Place
     kernels: dict[int, str] = field(default_factory=dict)  # dispatch id -> name
-    load_bases: dict[int, int] = field(default_factory=dict)  # code object id -> address
+    workgroups: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # by dispatch id
+    addresses: dict[int, tuple[int, ...]] = field(default_factory=dict)  # code object id -> bytes
     target_versions: set[int] = field(default_factory=set)  # of the GPUs, as 90500
+    proven: bool = False
 
-    def add(self, other: RunFacts) -> None:
-        """Fill what is still missing."""
-        self.kernels = other.kernels | self.kernels
-        self.load_bases = other.load_bases | self.load_bases
-        self.target_versions |= other.target_versions
+    @property
+    def load_bases(self) -> dict[int, int]:
+        """Code object id -> address where it was loaded."""
+        return {number: told[0] for number, told in self.addresses.items()}
+
+    def take_object(self, row: dict[str, Any], number: Any) -> None:
+        """Addresses of a code object, by the columns that differ between versions."""
+        told = (row.get("load_delta"), row.get("load_base"))
+        bases = tuple(base for base in told if type(base) is int and base > 0)
+        if type(number) is int and bases:
+            self.addresses[number] = bases
+
+    def take_workgroup(self, dispatch: int, sizes: tuple[Any, Any, Any]) -> None:
+        """Work-items of a workgroup in each dimension, where all three are known."""
+        x, y, z = sizes
+        if type(x) is type(y) is type(z) is int and min(x, y, z) > 0:
+            self.workgroups[dispatch] = (x, y, z)
 
 
 def from_kernel_trace(path: Place) -> RunFacts:
     """``*_kernel_trace.csv``: a row per dispatch with Dispatch_Id and Kernel_Name."""
-    facts = RunFacts()
+    facts = RunFacts(path)
     for row in read_csv(path):
         number, name = row.get("Dispatch_Id", ""), row.get("Kernel_Name", "")
-        if number.isdigit() and name:
+        if _is_number(number) and name:
             facts.kernels[int(number)] = name
+            sizes = [row.get(f"Workgroup_Size_{axis}", "") for axis in "XYZ"]
+            x, y, z = (int(size) if _is_number(size) else None for size in sizes)
+            facts.take_workgroup(int(number), (x, y, z))
     return facts
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
 
 
 def from_results_json(path: Place) -> RunFacts | None:
@@ -49,7 +75,7 @@ def from_results_json(path: Place) -> RunFacts | None:
     tools = content.get("rocprofiler-sdk-tool") if isinstance(content, dict) else None
     if not isinstance(tools, list):
         return None
-    facts = RunFacts()
+    facts = RunFacts(path)
     for tool in tools:
         if isinstance(tool, dict):
             _tool(tool, facts)
@@ -58,9 +84,7 @@ def from_results_json(path: Place) -> RunFacts | None:
 
 def _tool(tool: dict[str, Any], facts: RunFacts) -> None:
     for row in _rows(tool.get("code_objects")):
-        number, base = row.get("code_object_id"), row.get("load_delta", row.get("load_base"))
-        if isinstance(number, int) and isinstance(base, int) and base > 0:
-            facts.load_bases[number] = base
+        facts.take_object(row, row.get("code_object_id"))
     for row in _rows(tool.get("agents")):
         version = row.get("gfx_target_version")
         if isinstance(version, int) and version > 0:
@@ -78,6 +102,10 @@ def _tool(tool: dict[str, Any], facts: RunFacts) -> None:
             name = symbols.get(kernel) if isinstance(kernel, int) else None
             if isinstance(name, str):
                 facts.kernels[info["dispatch_id"]] = name
+            size = info.get("workgroup_size")
+            if isinstance(size, dict):
+                sizes = (size.get("x"), size.get("y"), size.get("z"))
+                facts.take_workgroup(info["dispatch_id"], sizes)
 
 
 def _rows(value: Any) -> list[dict[str, Any]]:
@@ -90,7 +118,7 @@ def from_rocpd(path: Place) -> RunFacts:
     Tables are found by prefix, since their names end in the run's GUID, and columns by
     name, since they grew with the schema versions.
     """
-    facts = RunFacts()
+    facts = RunFacts(path)
     content = bytearray(read_bytes(path))
     if content[:16] != SQLITE_MAGIC:
         raise FormatError(path, "not a SQLite database", offset=0)
@@ -107,10 +135,10 @@ def from_rocpd(path: Place) -> RunFacts:
                 name, number = names.get(row.get("kernel_id")), row.get("dispatch_id")
                 if isinstance(name, str) and isinstance(number, int):
                     facts.kernels[number] = name
+                    x, y, z = (row.get(f"workgroup_size_{axis}") for axis in "xyz")
+                    facts.take_workgroup(number, (x, y, z))
             for row in _table(database, "rocpd_info_code_object"):
-                number, base = row.get("id"), row.get("load_delta") or row.get("load_base")
-                if isinstance(number, int) and isinstance(base, int) and base > 0:
-                    facts.load_bases[number] = base
+                facts.take_object(row, row.get("id"))
     except (sqlite3.Error, TypeError, UnicodeError) as error:
         raise FormatError(path, f"not a readable rocpd database: {error}") from None
     return facts

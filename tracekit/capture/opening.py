@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from tracekit.capture.archive import MemberPath, Place
+from tracekit.capture.archive import Place
 from tracekit.capture.capture import UNNUMBERED, Capture
-from tracekit.capture.files import head, is_elf, read_json
-from tracekit.capture.finding import find, root_of
-from tracekit.capture.names import decoded_ids
+from tracekit.capture.chip import ChipEvidence, Told, agent_files, of_objects
+from tracekit.capture.duplicates import once
+from tracekit.capture.files import is_elf, read_bytes, read_json
+from tracekit.capture.finding import DEPTH, Found, find, root_of
+from tracekit.capture.listings import listing_of, read_listing
+from tracekit.capture.names import decoded_ids, process_of, same_process, stream_group, stream_ids
 from tracekit.capture.sources import moved_sources
-from tracekit.capture.streams import Stream, read_stream
+from tracekit.capture.streams import Stream, is_stream_name, read_stream
 from tracekit.capture.surroundings import Surroundings, look_around
 from tracekit.errors import FormatError, TracekitError
-from tracekit.isa import arch, codejson, elf
+from tracekit.gfx9 import ARCHS
+from tracekit.isa import arch, elf
 from tracekit.isa.arch import ArchChoice
 from tracekit.isa.listing import Listing
 
@@ -40,7 +44,7 @@ class OpenOptions(TypedDict, total=False):
     optionally as "ID=PATH"; ``load_base``: code object id -> address where it was loaded;
     ``arch``: used when nothing in the capture tells it; ``source_root``: old -> new
     beginning of source paths; ``assume_mfma_cycles``: cycles of MFMAs whose opcode is not
-    known (of no use here: for the builder).
+    known (of no use here: for the builder); ``depth``: folders below the path to search.
     """
 
     listing: Sequence[str] | str
@@ -48,6 +52,7 @@ class OpenOptions(TypedDict, total=False):
     arch: str | None
     source_root: Mapping[str, str] | None
     assume_mfma_cycles: int | None
+    depth: int
 
 
 def captures_of(
@@ -67,33 +72,69 @@ def captures_of(
         dict(options.get("load_base") or {}),
         options.get("arch"),
         dict(options.get("source_root") or {}),
+        options.get("depth", DEPTH),
     )
     if len(roots) > 1 and all(root.is_file() for root in roots):
-        return [_Opening(given, paths[0].name).streams(list(roots))]
+        files, notes = once(roots)
+        return [_Opening(given, paths[0].name, notes).streams(files)]
     return [c for root in roots for c in _of_root(root, given)]
 
 
 def _of_root(root: Place, options: _Options) -> list[Capture]:
-    found = find(root)
-    parts = len(found.groups) + len(found.decoded)
-    if not parts:
+    found = find(root, options.depth)
+    told = found.told(options.depth)
+    if not found.groups and not found.decoded:
         raise FormatError(
             root,
             "no thread trace here: expected *.att streams or a ui_output_* directory "
-            "(with filenames.json)",
+            "(with filenames.json)" + "".join(f"; {note}" for note in told),
         )
-    captures: list[Capture] = []
-    used: set[Place] = set()
-    for group in found.groups:
-        opening = _Opening(options, _name(root, group[0].parent))
-        captures.append(opening.streams(group))
-        used |= {d.resolve() for d in opening.beside}
-    rest = [d for d in found.decoded if d.resolve() not in used]
-    for folder in rest:
-        captures.append(_Opening(options, folder.name).decoded(folder))
+    captures, left = _opened(root, found, options)
+    captures = [
+        replace(
+            each,
+            notes=(*told, *left, *each.notes),
+            left_out=(*_missing(found, each), *each.left_out),
+        )
+        for each in captures
+    ]
     if len(captures) == 1:
         return [replace(captures[0], name=_title(root), path=root)]
     return captures
+
+
+def _opened(root: Place, found: Found, options: _Options) -> tuple[list[Capture], list[str]]:
+    """The captures that can be opened, and a note on each that cannot.
+
+    Raises the FormatError of the first when none can be.
+    """
+    captures: list[Capture] = []
+    broken: list[TracekitError] = []
+    used: set[Place] = set()
+    for group in found.groups:
+        opening = _Opening(options, _name(root, group[0].parent))
+        try:
+            captures.append(opening.streams(group))
+        except FormatError as error:
+            broken.append(error)
+            continue
+        used |= {d.resolve() for d in opening.beside}
+    for folder in found.decoded:
+        if folder.resolve() in used:
+            continue
+        try:
+            captures.append(_Opening(options, folder.name).decoded(folder))
+        except FormatError as error:
+            broken.append(error)
+    if not captures:
+        raise broken[0]
+    return captures, [f"{error}; it was left out" for error in broken]
+
+
+def _missing(found: Found, capture: Capture) -> list[str]:
+    """Streams of the capture's folder of which only a link is left."""
+    folders = {s.path.parent for s in capture.streams if s.path is not None}
+    return [str(each) for each in found.missing if each.parent in folders]
 
 
 def _title(root: Place) -> str:
@@ -117,35 +158,38 @@ class _Options:
     bases: dict[int, int]
     arch: str | None
     source_root: dict[str, str]
+    depth: int = DEPTH
 
 
 class _Opening:
     """One capture in the making; ``beside`` are the decoded directories it took."""
 
-    def __init__(self, options: _Options, name: str) -> None:
+    def __init__(self, options: _Options, name: str, notes: Sequence[str] = ()) -> None:
         self.options, self.name = options, name
-        self.bases = dict(options.bases)
-        self.notes: list[str] = []
-        self.code_objects: dict[int, Place] = {}
+        self.notes: list[str] = list(notes)
+        self.given = False
+        self.code_objects: dict[int, tuple[Place, ...]] = {}
         self.beside: list[Place] = []
+        #: Where listings lie, the nearest first; those of one element belong together.
+        self.listings: list[tuple[Place, ...]] = []
+        self.left_out: list[str] = []
 
     def streams(self, files: Sequence[Place]) -> Capture:
         """The capture of raw streams that belong together."""
         streams = sorted(self._readable(files), key=lambda s: (s.se, s.dispatch))
-        folders = [f.parent for f in files] + [f.parent.parent for f in files]
-        around = look_around(dict.fromkeys(folders))
-        self.beside = around.decoded_for({(s.agent, s.dispatch) for s in streams})
-        listing = self._listing([d / "code.json" for d in self.beside], around)
+        near = dict.fromkeys(f.parent for f in files)
+        far = dict.fromkeys(f.parent.parent for f in files)
+        process = stream_group(files[0])[0]
+        around = look_around([near, far], process)
+        listing = self._stream_listing(streams, around)
         if any(s.header.suspicious for s in streams):
             self.notes.append(
                 "a header names a target CU above 15: written by another tool than aqlprofile; "
                 "the SE was taken from the file name"
             )
-        for bases in (_meta_bases(around.meta), around.run.load_bases):
-            for number, base in bases.items():
-                self.bases.setdefault(number, base)
         path = files[0] if len(files) == 1 else files[0].parent
-        return self._capture(path, around, listing, streams[0].agent, streams=tuple(streams))
+        what = {"streams": tuple(streams), "left_out": tuple(self.left_out)}
+        return self._capture(path, around, listing, streams[0].agent, process, **what)
 
     def _readable(self, files: Sequence[Place]) -> Iterator[Stream]:
         """The streams; one that is none is a note, unless there is no other."""
@@ -156,31 +200,62 @@ class _Opening:
                 found += 1
             except FormatError as error:
                 broken.append(error)
+                if stream_ids(file) or not is_stream_name(file):
+                    self.left_out.append(file.name)
         if not found:
             raise broken[0]
         self.notes += [f"{error}; this stream was left out" for error in broken]
 
     def decoded(self, path: Place) -> Capture:
         """The capture of a decoded directory."""
-        around = look_around([path, path.parent])
-        around.listings = []
+        around = look_around([[path], [path.parent]])
         self.beside = [path]
-        listing = self._listing([path / "code.json"], around)
+        own: list[tuple[Place, ...]] = (
+            [(path / "code.json",)] if (path / "code.json").is_file() else []
+        )
+        listing = self._listing(own, around)
         ids = decoded_ids(path)
-        return self._capture(path, around, listing, ids[0] if ids else -1, decoded=path)
+        return self._capture(path, around, listing, ids[0] if ids else -1, "", decoded=path)
+
+    def _stream_listing(self, streams: Sequence[Stream], around: Surroundings) -> Listing:
+        """The nearest listing; what lies equally near comes after, code.json files first."""
+        decoded = around.decoded_for({(s.agent, s.dispatch) for s in streams})
+        listed = [(distance, d) for distance, d in decoded if (d / "code.json").is_file()]
+        unknown = any(s.agent < 0 for s in streams)
+        named = [each for each in listed if not unknown and decoded_ids(each[1]) is not None]
+        places: list[tuple[int, int, tuple[Place, ...]]] = [
+            (distance, 0, (path,)) for distance, path in around.listings
+        ]
+        for at in {distance for distance, _ in named}:
+            places.append((at, 1, tuple(d / "code.json" for n, d in named if n == at)))
+        places += [(at, 2, (d / "code.json",)) for at, d in listed if (at, d) not in named]
+        places.sort(key=lambda place: place[:2])
+        order = [paths for _, _, paths in places]
+        listing = self._listing(order, around)
+        self.beside = _taken([d for _, d in decoded], self.listings[:1])
+        return listing
 
     def _capture(
-        self, path: Place, around: Surroundings, listing: Listing, agent: int, **what: Any
-    ) -> Capture:
+        self, path: Place, around: Surroundings, listing: Listing, agent: int, process: str,
+        **what: Any,
+    ) -> Capture:  # fmt: skip
         self.notes += around.notes
+        chip = self._chip(around, agent, process)
+        objects = [file for files in self.code_objects.values() for file in files]
+        choice, _ = chip.choose(listing, objects)
         return Capture(
             name=self.name,
             path=path,
-            arch=self._arch(around, listing, agent),
+            arch=choice,
             listing=moved_sources(listing, self.options.source_root),
+            given=self.given,
+            listing_paths=self.listings[0] if self.listings else (),
+            alternatives=tuple(self.listings[1:]),
+            chip=chip,
             code_objects=self.code_objects,
-            load_bases=self.bases,
-            kernel_names=around.run.kernels,
+            load_bases=self.options.bases,
+            found_bases=_meta_bases(around.meta),
+            runs=tuple(around.runs),
             source_root=self.options.source_root,
             counter_names=tuple(_counter_names(self.beside)),
             notes=tuple(self.notes),
@@ -189,60 +264,67 @@ class _Opening:
             **what,
         )
 
-    def _listing(self, beside: list[Place], around: Surroundings) -> Listing:
+    def _listing(self, found: list[tuple[Place, ...]], around: Surroundings) -> Listing:
+        """What the caller gave, else the first of ``found`` that can be read."""
         parts: list[Listing] = []
         for option in self.options.listings:
             number, path = _option(option)
             if is_elf(path):
                 elf.CodeObject(path)  # a wrong one that was asked for is an error, not a note
-                self.code_objects[UNNUMBERED if number is None else number] = path
+                self.code_objects[UNNUMBERED if number is None else number] = (path,)
             else:
                 parts.append(read_listing(path))
-        if not parts and not self.code_objects:
-            present = [p for p in beside if p.is_file()]
-            parts = [read_listing(p) for p in present or around.listings[:1]]
-            self.code_objects = dict(around.code_objects)
-        if not parts and not self.code_objects:
+        if parts or self.code_objects:
+            self.given = True
+            return Listing.concat(parts)
+        self.code_objects = around.code_objects
+        while found:
+            try:
+                listing = listing_of(found[0])
+            except FormatError as error:
+                self.notes.append(f"{error}; this listing was left out")
+                found = found[1:]
+                continue
+            self.listings = found
+            return listing
+        if not self.code_objects:
             self.notes.append(_NO_LISTING)
-        return Listing.concat(parts)
+        return Listing.concat([])
 
-    def _arch(self, around: Surroundings, listing: Listing, agent: int) -> ArchChoice:
+    def _chip(self, around: Surroundings, agent: int, process: str) -> ChipEvidence:
+        """Code objects beside the streams tell the chip, also where a listing was given."""
+        proven = [p for p in around.agent_infos if same_process(process, process_of(p))]
+        told = list(agent_files(around.agent_infos, agent, proven))
+        for run in around.runs:
+            choices = [arch.from_target_version(version) for version in run.target_versions]
+            if len(choices) == 1 and choices[0] is not None:
+                told.append(Told(choices[0], run.path, run.proven))
         meta = around.meta.get("arch")
-        versions = around.run.target_versions
-        by_agent = next(
-            (c for p in around.agent_infos if (c := arch.from_agent_info(p, agent))), None
-        )
-        if by_agent is None and len(versions) == 1:
-            by_agent = arch.from_target_version(*versions)
-        target = listing.arch and ArchChoice(listing.arch, "target in the listing")
-        return arch.choose(
-            elf=elf_arch(self.code_objects.values()) or target or None,
-            agent=by_agent,
-            meta=meta if isinstance(meta, str) else None,
-            opcodes=arch.from_opcodes(listing.text),
-            override=self.options.arch,
-        )
+        if isinstance(meta, str):
+            if meta in ARCHS:
+                told.append(Told(ArchChoice(meta, "meta.json"), around.meta_path))
+            else:
+                self.notes.append(f"{around.meta_path}: {meta} is not supported, not used")
+        if self.given:
+            beside = [file for files in around.code_objects.values() for file in files]
+            told = [*(Told(choice, path) for path, choice in of_objects(beside)), *told]
+        return ChipEvidence(tuple(told), self.options.arch)
 
 
-def read_listing(path: Place) -> Listing:
-    """The listing of a code.json or of the directory that holds one, on disk or not."""
-    if isinstance(path, MemberPath):
-        content = read_json(path / "code.json" if path.is_dir() else path)
-        if not isinstance(content, Mapping):
-            raise FormatError(path, "no code.json: it has no list named 'code'")
-        return codejson.read(content)
-    return codejson.read(path)
+def _taken(decoded: Sequence[Place], nearest: Sequence[tuple[Place, ...]]) -> list[Place]:
+    """Decoded directories that are the streams' own: their listing is the one that is used.
 
-
-def elf_arch(files: Iterable[Place]) -> ArchChoice | None:
-    """Architecture by the ELF header of the first code object that tells it."""
-    for path in files:
-        start = head(path, 64)
-        if start[:5] == b"\x7fELF\x02" and len(start) == 64:
-            choice = arch.from_elf_flags(int.from_bytes(start[48:52], "little"))
-            if choice is not None:
-                return choice
-    return None
+    A copy of it counts too; without a listing those that hold none.
+    """
+    used = [path for paths in nearest for path in paths]
+    if not used:
+        return list(decoded)
+    contents = {read_bytes(path) for path in used}
+    return [
+        folder
+        for folder in decoded
+        if not (own := folder / "code.json").is_file() or own in used or read_bytes(own) in contents
+    ]
 
 
 def _option(text: str) -> tuple[int | None, Path]:
@@ -255,15 +337,19 @@ def _option(text: str) -> tuple[int | None, Path]:
 
 
 def _counter_names(decoded: Sequence[Place]) -> list[str]:
+    """Names of the SQ counters, where a directory tells them; a damaged one does not."""
     for path in decoded:
         if (path / "filenames.json").is_file():
-            names = read_json(path / "filenames.json")
-            if isinstance(names, dict):
-                return [str(name) for name in names.get("counter_names") or []]
+            try:
+                names = read_json(path / "filenames.json")
+            except FormatError:
+                continue
+            if isinstance(names, dict) and isinstance(names.get("counter_names"), list):
+                return [str(name) for name in names["counter_names"]]
     return []
 
 
 def _meta_bases(meta: Mapping[str, Any]) -> dict[int, int]:
     """Load bases that a ``meta.json`` gives: {"code_object": 1, "load_base": address}."""
-    base = meta.get("load_base")
-    return {int(meta.get("code_object", 1)): base} if isinstance(base, int) else {}
+    base, number = meta.get("load_base"), meta.get("code_object", 1)
+    return {number: base} if type(base) is int and type(number) is int else {}

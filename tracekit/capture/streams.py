@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tracekit.capture.archive import Place
+from tracekit.capture.archive import Place, is_gzip, unpacked
 from tracekit.capture.files import head, read_bytes, size_of
-from tracekit.capture.kernels import SQLITE_MAGIC
+from tracekit.capture.kinds import other_kind
 from tracekit.capture.names import stream_group, stream_ids
 from tracekit.errors import FormatError
 from tracekit.sqtt import header
 from tracekit.sqtt.header import Header
 
-_HEAD_BYTES = 64
+#: Enough for any magic number, a tar header's included.
+_HEAD_BYTES = 512
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,25 @@ class Stream:
 def read_stream(path: Place) -> Stream:
     """A stream by its header and name; the tokens are read when it is decoded.
 
-    Raises FormatError for anything that is no gfx9 stream, naming what it is instead.
+    One that is compressed with gzip is unpacked into memory.  Raises FormatError for
+    anything that is no gfx9 stream, naming what it is instead.
     """
     start = head(path, _HEAD_BYTES)
-    if start.startswith(b"\x7fELF"):
-        raise FormatError(path, "a code object, not a stream: pass it with --listing")
-    if start.startswith(SQLITE_MAGIC):
-        raise FormatError(path, "a rocpd database holds no thread trace: name the .att files")
-    parsed = header.parse(start, path)
+    data = None
+    if is_gzip(start):
+        data = unpacked(path)
+        start = data[:_HEAD_BYTES]
+    try:
+        parsed = header.parse(start, path)
+    except FormatError:
+        what = other_kind(start)
+        if what is None:
+            raise
+        raise FormatError(path, what) from None
     agent, se, dispatch = stream_ids(path) or (-1, parsed.se, 0)
-    return Stream(path.name, parsed, se, agent, dispatch, size_of(path), path=path)
+    name = path.name.removesuffix(".gz") if data is not None else path.name
+    size = len(data) if data is not None else size_of(path)
+    return Stream(name, parsed, se, agent, dispatch, size, path=path, data=data)
 
 
 def grouped(files: Iterable[Place]) -> list[list[Place]]:
@@ -63,5 +73,5 @@ def grouped(files: Iterable[Place]) -> list[list[Place]]:
     return list(groups.values())
 
 
-def is_stream_file(path: Place) -> bool:
-    return path.suffix == ".att" and path.is_file()
+def is_stream_name(path: Place) -> bool:
+    return path.name.endswith((".att", ".att.gz"))

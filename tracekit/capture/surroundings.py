@@ -1,15 +1,20 @@
-"""What lies beside a stream: decoded directories, listings, code objects, metadata."""
+"""What lies beside a stream: decoded directories, listings, code objects, metadata.
+
+Folders are searched from near to far.  What names another process than the capture's is
+not taken; of the rest the nearest comes first, and in one folder what names the capture's
+own process.  Whether the content fits, ``belonging`` tells once the streams are decoded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tracekit.capture.archive import Place
 from tracekit.capture.files import entries, is_elf, matching, read_json
 from tracekit.capture.kernels import RunFacts, from_kernel_trace, from_results_json, from_rocpd
-from tracekit.capture.names import code_object_id, decoded_ids
+from tracekit.capture.names import code_object_id, decoded_ids, process_of, same_process
 from tracekit.errors import FormatError
 
 #: Files that make a folder a decoded directory beside a code.json.
@@ -28,63 +33,148 @@ def is_decoded_directory(path: Place) -> bool:
 
 @dataclass
 class Surroundings:
-    """Files found in the folders searched, in order of nearness."""
+    """Files found in the folders searched, in order of nearness.
 
-    decoded: list[Place] = field(default_factory=list)
-    listings: list[Place] = field(default_factory=list)
-    code_objects: dict[int, Place] = field(default_factory=dict)
+    ``listings``: code.json files that stand alone, and decoded directories, each with its
+    distance in folders.
+    """
+
+    decoded: list[tuple[int, Place]] = field(default_factory=list)
+    listings: list[tuple[int, Place]] = field(default_factory=list)
+    code_objects: dict[int, tuple[Place, ...]] = field(default_factory=dict)
     agent_infos: list[Place] = field(default_factory=list)
     meta: dict[str, Any] = field(default_factory=dict)
-    run: RunFacts = field(default_factory=RunFacts)
+    meta_path: Place | None = None
+    runs: list[RunFacts] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def decoded_for(self, wanted: Iterable[tuple[int, int]]) -> list[Place]:
-        """Decoded directories of (agent, dispatch) pairs; the only one when no name tells."""
+    def decoded_for(self, wanted: Iterable[tuple[int, int]]) -> list[tuple[int, Place]]:
+        """Decoded directories that (agent, dispatch) pairs do not contradict.
+
+        A pair with agent -1 is of a stream whose name tells nothing.
+        """
         pairs = set(wanted)
-        named = [d for d in self.decoded if decoded_ids(d) in pairs]
-        if named or len(self.decoded) != 1:
-            return named
-        return self.decoded if decoded_ids(self.decoded[0]) is None or not pairs else []
+        unknown = any(agent < 0 for agent, _ in pairs)
+        return [
+            (distance, folder)
+            for distance, folder in self.decoded
+            if unknown or (ids := decoded_ids(folder)) is None or ids in pairs
+        ]
 
 
-def look_around(folders: Iterable[Place]) -> Surroundings:
-    """Search ``folders`` (nearest first) without descending."""
-    found = Surroundings()
+@dataclass
+class _Finding:
+    """Files by what they are, with the distance of their folder."""
+
+    found: Surroundings
+    objects: list[tuple[int, Place]] = field(default_factory=list)
+    agents: list[tuple[int, Place]] = field(default_factory=list)
+    runs: list[tuple[int, Place]] = field(default_factory=list)
+
+    def take(self, distance: int, entry: Place) -> None:
+        if is_decoded_directory(entry):
+            self.found.decoded.append((distance, entry))
+        elif entry.name == "code.json":
+            self._take_file(self.found.listings, distance, entry)
+        elif code_object_id(entry) is not None:
+            self._take_file(self.objects, distance, entry)
+        elif entry.name.endswith("agent_info.csv"):
+            self._take_file(self.agents, distance, entry)
+        elif entry.name.endswith(("kernel_trace.csv", "results.json", ".db")):
+            self._take_file(self.runs, distance, entry)
+
+    def _take_file(self, to: list[tuple[int, Place]], distance: int, entry: Place) -> None:
+        if entry.is_file():
+            to.append((distance, entry))
+        elif not entry.is_dir():
+            self.found.notes.append(f"{entry}: a link that leads nowhere, left out")
+
+
+def look_around(folders: Sequence[Iterable[Place]], process: str = "") -> Surroundings:
+    """Search ``folders`` without descending: those of each distance, the nearest first.
+
+    ``process``: the prefix that rocprofv3 gave the capture's files, "" unknown.
+    """
+    finding = _Finding(found := Surroundings())
     seen: set[Place] = set()
-    for folder in folders:
-        folder = folder.resolve()
-        if folder in seen or not folder.is_dir():
-            continue
-        seen.add(folder)
-        for entry in entries(folder):
-            number = code_object_id(entry)
-            if is_decoded_directory(entry):
-                found.decoded.append(entry)
-            elif entry.name == "code.json":
-                found.listings.append(entry)
-            elif number is not None and is_elf(entry):
-                found.code_objects.setdefault(number, entry)
-            elif entry.name.endswith("agent_info.csv"):
-                found.agent_infos.append(entry)
-            elif entry.name.endswith(("kernel_trace.csv", "results.json", ".db")):
-                _run_facts(found, entry)
-        meta = folder / "meta.json"
-        if meta.is_file() and not found.meta:
-            content = read_json(meta)
-            if not isinstance(content, dict):
-                raise FormatError(meta, "expected a JSON object")
-            found.meta = content
+    for distance, level in enumerate(folders):
+        for folder in level:
+            real = folder.resolve()
+            if real in seen or not folder.is_dir():
+                continue
+            seen.add(real)
+            for entry in entries(folder):
+                finding.take(distance, entry)
+            _meta(found, folder / "meta.json")
+    for entry in _own(finding.objects, process, found.notes, code_object_id):
+        number = code_object_id(entry)
+        if number is not None and is_elf(entry):
+            found.code_objects[number] = (*found.code_objects.get(number, ()), entry)
+        else:
+            found.notes.append(f"{entry}: not an ELF code object, not used")
+    found.agent_infos = _own(finding.agents, process, found.notes)
+    for entry in _own(finding.runs, process, found.notes, _kind_of_run):
+        _run_facts(found, entry, process)
     return found
 
 
-def _run_facts(found: Surroundings, entry: Place) -> None:
+def _own(
+    files: list[tuple[int, Place]],
+    process: str,
+    notes: list[str],
+    kind: Callable[[Place], object] = lambda _: None,
+) -> list[Place]:
+    """Files that name no other process, the likeliest first.
+
+    One that is not used is told of where no other of its kind is.
+    """
+    own: list[tuple[int, bool, Place]] = []
+    foreign: list[Place] = []
+    for distance, file in files:
+        same = same_process(process, process_of(file))
+        if same is False:
+            foreign.append(file)
+        else:
+            own.append((distance, not same, file))
+    kinds = {kind(file) for _, _, file in own}
+    notes += [
+        f"{file}: of process {process_of(file)}, not of {process}: not used"
+        for file in foreign
+        if kind(file) not in kinds
+    ]
+    return [file for _, _, file in sorted(own, key=lambda each: each[:2])]
+
+
+def _kind_of_run(path: Place) -> object:
+    return path.name.rsplit("_", 1)[-1]
+
+
+def _meta(found: Surroundings, path: Place) -> None:
+    """The nearest meta.json; a damaged one is a note."""
+    if found.meta_path is not None or not path.is_file():
+        return
+    try:
+        content = read_json(path)
+        if not isinstance(content, dict):
+            raise FormatError(path, "expected a JSON object")
+    except FormatError as error:
+        found.notes.append(f"{error}; what it says is missing")
+        return
+    found.meta, found.meta_path = content, path
+
+
+def _run_facts(found: Surroundings, entry: Place, process: str) -> None:
     """Names and addresses of the run: a convenience, so a damaged file is only a note."""
     try:
         if entry.name.endswith(".csv"):
-            found.run.add(from_kernel_trace(entry))
+            facts: RunFacts | None = from_kernel_trace(entry)
         elif entry.name.endswith(".db"):
-            found.run.add(from_rocpd(entry))
-        elif facts := from_results_json(entry):
-            found.run.add(facts)
+            facts = from_rocpd(entry)
+        else:
+            facts = from_results_json(entry)
     except FormatError as error:
         found.notes.append(f"{error}; kernel names from it are missing")
+        return
+    if facts is not None:
+        facts.proven = bool(same_process(process, process_of(entry)))
+        found.runs.append(facts)

@@ -51,6 +51,7 @@ def command(output: Output) -> int:
 def examine() -> list[Part]:
     """Every part, in the order of how often it is needed."""
     from tracekit.isa.disassembler import available
+    from tracekit.isa.llvm import what_to_install
     from tracekit.record import rocm
     from tracekit.sqtt.decode import kind, native_core
 
@@ -63,7 +64,7 @@ def examine() -> list[Part]:
         ),
         Part(
             "LLVM", available(), "listings of code objects (.out)",
-            "pip install 'tracekit[isa]', or set TRACEKIT_LLVM to a libLLVM.so with AMDGPU",
+            f"{what_to_install()}, or set TRACEKIT_LLVM to a libLLVM.so with AMDGPU",
         ),
         Part(
             "ROCm", None if root is None else f"{version or 'version unknown'} ({root})",

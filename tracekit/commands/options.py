@@ -12,6 +12,7 @@ import click
 
 from tracekit.commands.selection import FILTERS, missing, refuse
 from tracekit.commands.streams import tell
+from tracekit.errors import TracekitError
 from tracekit.gfx9 import ARCHS
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 Decorated = Callable[..., Any]
 #: The window that a number is about by default (analysis.model.window.DEFAULT).
 STEADY = "steady"
+#: Folders below a path that are searched (capture.finding.DEPTH).
+DEPTH = 4
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Source:
     assume_mfma_cycles: int | None = None
     #: Whether every path is a capture of its own, also where all are streams.
     each: bool = False
+    depth: int = DEPTH
 
     def captures(self) -> list[list[str]]:
         """Paths of each capture: streams given together are one, directories are one each."""
@@ -48,16 +52,18 @@ class Source:
 
     def opened(self) -> list[OpenCapture]:
         """Every capture of the paths; a directory or archive may hold several."""
+        return [capture for captures in self.together() for capture in captures]
+
+    def together(self) -> Iterator[list[OpenCapture]]:
+        """The captures of each path."""
         from tracekit.build import open_all
 
-        return [
-            capture
-            for paths in self.captures()
-            for capture in open_all(
+        for paths in self.captures():
+            yield open_all(
                 paths, listing=self.listing, load_base=bases(self.load_base), arch=self.arch,
                 source_root=roots(self.source_root), assume_mfma_cycles=self.assume_mfma_cycles,
-            )
-        ]  # fmt: skip
+                depth=self.depth,
+            )  # fmt: skip
 
     def analyses(self, window: str = STEADY, tables: tuple[str, ...] = ()) -> list[Analysis]:
         """The part asked for of every capture, judged as a whole (one line on stderr).
@@ -88,13 +94,27 @@ class Source:
         return whole
 
     def whole(self, window: str = STEADY) -> Iterator[Analysis]:
-        """Every capture under a name of its own, of one SE where that was asked for."""
+        """Every capture under a name of its own, of one SE where that was asked for.
+
+        Of several in one path those that cannot be decoded are told of, unless none can be.
+        """
         from tracekit.analysis.analysis import Analysis
 
-        opened = self.opened()
-        for capture, name in zip(opened, unique_names(opened), strict=True):
-            timeline = self._decoded(capture)
-            yield Analysis(replace(timeline, capture=name), window)
+        groups = list(self.together())
+        names = iter(unique_names([capture for group in groups for capture in group]))
+        for captures in groups:
+            broken: list[TracekitError] = []
+            for capture, name in zip(captures, names, strict=False):
+                try:
+                    timeline = self._decoded(capture)
+                except TracekitError as error:
+                    broken.append(error)
+                    continue
+                yield Analysis(replace(timeline, capture=name), window)
+            if len(broken) == len(captures):
+                raise broken[0]
+            for each in broken:
+                tell(f"{each}; this capture was left out")
 
     def _decoded(self, capture: OpenCapture) -> Timeline:
         """The capture's SE that was asked for; all of it where that has no waves."""
@@ -161,7 +181,7 @@ def roots(options: tuple[str, ...]) -> dict[str, str]:
 
 #: Options that say how to read, as Source has them.
 _READING = ("paths", "timing", "listing", "load_base", "arch", "source_root",
-            "assume_mfma_cycles")  # fmt: skip
+            "assume_mfma_cycles", "depth")  # fmt: skip
 
 
 def source_options(function: Decorated) -> Decorated:
@@ -180,6 +200,10 @@ def source_options(function: Decorated) -> Decorated:
     decorated = click.option(
         "--assume-mfma-cycles", type=click.IntRange(4, 1024), metavar="N",
         help="Cycles of an MFMA where no listing or table tells its opcode (a note says so).",
+    )(decorated)  # fmt: skip
+    decorated = click.option(
+        "--depth", type=click.IntRange(0, 100), default=DEPTH, show_default=True, metavar="N",
+        help="Folders below PATH to search for captures.",
     )(decorated)  # fmt: skip
     decorated = click.option(
         "--source-root", multiple=True, metavar="OLD=NEW",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +18,11 @@ from numpy.typing import NDArray
 from tracekit.capture.archive import Place
 from tracekit.capture.files import matching, read_json
 from tracekit.capture.names import decoded_ids
+from tracekit.decoded.belief import believe
 from tracekit.decoded.numbers import int_table, integer, within
+from tracekit.decoded.plausible import LATEST, sound_life, sound_rows
 from tracekit.errors import FormatError, TracekitError
-from tracekit.gfx9 import REALTIME_HZ
+from tracekit.gfx9 import REALTIME_HZ, TICK
 from tracekit.sqtt.raw import WaveFlag
 from tracekit.tables.columns import Columns
 from tracekit.tables.listing_tables import ListingTables
@@ -39,12 +42,27 @@ WaveKey = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
+class Losses:
+    """What of a directory is not in the tables.
+
+    ``listed_waves``: wave files that it names; of these are not there or cannot be read
+    ``missing_waves`` and ``damaged_waves``.  ``implausible_rows``: rows that cannot be true.
+    ``lacking_files``: other files that are damaged or not there.
+    """
+
+    listed_waves: int = 0
+    missing_waves: int = 0
+    damaged_waves: int = 0
+    implausible_rows: int = 0
+    lacking_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Read:
-    """What a directory gave; ``listed_waves``: wave files that it names."""
+    """What a directory gave."""
 
     parts: Parts
-    listed_waves: int
-    missing_waves: int
+    losses: Losses
 
 
 class Reader(ABC):
@@ -58,15 +76,33 @@ class Reader(ABC):
             self.notes.append(ONLY_AMD)
         ids = decoded_ids(folder)
         self.dispatch = ids[1] if ids and ids[1] < 1 << 31 else 0
+        self.implausible = 0
+        self.lacking: list[str] = []
 
     def run(self) -> Read:
-        self._occupancy()
+        self._spared("occupancy.json", "occupancy", self._occupancy)
         listed = self._wave_files()
-        missing = self._waves(listed)
-        self._counters()
-        self._clock()
+        missing, damaged = self._waves(listed)
+        believe(self.parts, self.tables)
+        self._spared("se*_perfcounter.json", "counters", self._counters)
+        self._spared("realtime.json", "clock", self._clock)
         self._streams()
-        return Read(self.parts, len(listed), missing)
+        if self.implausible:
+            self.notes.append(
+                f"{self.implausible} rows cannot be true (times out of order or outside their "
+                "wave, stalls longer than the instruction) and were left out"
+            )
+        losses = Losses(len(listed), missing, damaged, self.implausible, tuple(self.lacking))
+        return Read(self.parts, losses)
+
+    def _spared(self, name: str, table: str, read: Callable[[], None]) -> None:
+        """Read a file whose damage costs one table, not the capture."""
+        try:
+            read()
+        except FormatError as error:
+            self.parts[table].clear()
+            self.lacking.append(name)
+            self.notes.append(f"{error}; {table} from it is missing")
 
     # What a schema defines.
 
@@ -102,33 +138,30 @@ class Reader(ABC):
     def _wave_files(self) -> list[tuple[WaveKey, str]]:
         """Key and file name of the waves that filenames.json lists (else of all files)."""
         path = self.folder / "filenames.json"
-        found: list[tuple[WaveKey, str]] = []
         if path.is_file():
             try:
-                for se, simds in (self._json("filenames.json").get("wave_filenames") or {}).items():
-                    for simd, slots in simds.items():
-                        for slot, waves in slots.items():
-                            for wave, entry in waves.items():
-                                key = (int(se), int(simd), int(slot), int(wave))
-                                found.append((key, str(entry[0]).rsplit("/", 1)[-1]))
-            except (AttributeError, TypeError, ValueError, LookupError):
-                raise FormatError(
-                    path,
-                    "wave_filenames: expected {se: {simd: {slot: {wave: [file, begin, end]}}}}",
-                ) from None
+                found = _listed(path, self._json("filenames.json"))
+            except FormatError as error:
+                self.lacking.append("filenames.json")
+                self.notes.append(f"{error}; wave files were found by their names")
+                found = self._named_waves()
         else:
             self.notes.append("no filenames.json: wave files were found by their names")
-            for entry in matching(self.folder, "se*_sm*_sl*_wv*.json"):
-                if name := _WAVE_FILE.match(entry.name):
-                    numbers = (int(name[1]), int(name[2]), int(name[3]), int(name[4]))
-                    found.append((numbers, entry.name))
-        for key, _ in found:
-            if any(not 0 <= n <= limit for n, limit in zip(key, _LIMITS, strict=True)):
-                raise FormatError(path, f"wave_filenames: no such wave {key}")
+            found = self._named_waves()
         return sorted(each for each in found if self.se is None or each[0][0] == self.se)
 
-    def _waves(self, listed: list[tuple[WaveKey, str]]) -> int:
-        """Read what is there; how many wave files are missing."""
+    def _named_waves(self) -> list[tuple[WaveKey, str]]:
+        """Key and name of all wave files that are there."""
+        found: list[tuple[WaveKey, str]] = []
+        for entry in matching(self.folder, "se*_sm*_sl*_wv*.json"):
+            if name := _WAVE_FILE.match(entry.name):
+                key = (int(name[1]), int(name[2]), int(name[3]), int(name[4]))
+                if _fits(key):
+                    found.append((key, entry.name))
+        return found
+
+    def _waves(self, listed: list[tuple[WaveKey, str]]) -> tuple[int, int]:
+        """Read what is there; how many wave files are missing, and how many damaged."""
         missing: list[str] = []
         broken: list[FormatError] = []
         for key, name in listed:
@@ -152,7 +185,7 @@ class Reader(ABC):
                 f"{len(missing)} of {len(listed)} wave files listed in filenames.json are "
                 f"missing ({first}); {rest}"
             )
-        return len(missing)
+        return len(missing), len(broken)
 
     def _wave(self, key: WaveKey, path: Place) -> None:
         content = read_json(path)
@@ -161,9 +194,13 @@ class Reader(ABC):
             raise FormatError(path, "expected a JSON object with 'wave'")
         se, simd, slot, number = key
         begin, end = integer(path, wave, "begin"), integer(path, wave, "end")
+        if not sound_life(begin, end):
+            raise FormatError(path, f"a wave cannot live from cycle {begin} to {end}")
         cu = self.cu_of(path, wave, key)
         table = int_table(path, wave.get("instructions"), 5, "instructions")
         timeline = int_table(path, wave.get("timeline"), 2, "timeline")
+        table = self._sound(table, sound_rows(table, begin, end))
+        timeline = self._sound(timeline, np.abs(timeline[:, 1]) <= end - begin + TICK)
         n, tables = len(table), self.tables
         row = self.rows_of_lines(path, table)
         same = {"se": se, "cu": cu, "simd": simd, "slot": slot, "wave": number}
@@ -212,6 +249,11 @@ class Reader(ABC):
             },
         )
 
+    def _sound(self, table: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The rows that can be true; the others are counted."""
+        self.implausible += int((~kept).sum())
+        return table if kept.all() else table[kept]
+
     def _occupancy(self) -> None:
         path = self.folder / "occupancy.json"
         content = self._json("occupancy.json")
@@ -219,10 +261,14 @@ class Reader(ABC):
         if not isinstance(names, dict):
             raise FormatError(path, "dispatches: expected a JSON object")
         entries = {int(k): self._entry(str(v)) for k, v in names.items() if _number(k)}
-        for se in sorted(filter(_number, content), key=int):
+        engines = sorted(filter(_number, content), key=int)
+        if not engines:
+            self.lacking.append("occupancy.json")
+        for se in engines:
             if self.se not in (None, int(se)):
                 continue
             table = self.occupancy_rows(path, content, se)
+            table = self._sound(table, (table[:, 0] >= 0) & (table[:, 0] < LATEST))
             kernel = [entries.get(k, (0, 0)) for k in table[:, 5].tolist()]
             columns = ("time", "cu", "simd", "slot", "start")
             for column, name in enumerate(columns[1:], 1):
@@ -252,6 +298,7 @@ class Reader(ABC):
             content = read_json(path)
             rows = content.get("data") if isinstance(content, dict) else None
             table = int_table(path, rows, 7, "data")
+            table = self._sound(table, np.abs(table[:, 0]) < LATEST)
             columns = ("time", "c0", "c1", "c2", "c3", "cu", "bank")
             within(path, table[:, 5], "data: cu")
             within(path, table[:, 6], "data: bank")
@@ -272,6 +319,7 @@ class Reader(ABC):
             if self.se not in (None, int(name[2:])):
                 continue
             table = int_table(path, content[name], 2, name)
+            table = self._sound(table, np.abs(table[:, 0]) < LATEST)
             self.parts.add(
                 "clock",
                 {
@@ -302,6 +350,30 @@ class Reader(ABC):
             known |= {"instructions": instructions.get(se, 0)}
             known |= {"base": -1, "phase": -1, "truncated_at": -1}
             self.parts.add("streams", {name: [value] for name, value in known.items()})
+
+
+def _listed(path: Place, content: dict[str, Any]) -> list[tuple[WaveKey, str]]:
+    """Key and file name of the waves in a filenames.json; FormatError when it is none."""
+    found: list[tuple[WaveKey, str]] = []
+    try:
+        for se, simds in (content.get("wave_filenames") or {}).items():
+            for simd, slots in simds.items():
+                for slot, waves in slots.items():
+                    for wave, entry in waves.items():
+                        key = (int(se), int(simd), int(slot), int(wave))
+                        found.append((key, str(entry[0]).rsplit("/", 1)[-1]))
+    except (AttributeError, TypeError, ValueError, LookupError):
+        raise FormatError(
+            path, "wave_filenames: expected {se: {simd: {slot: {wave: [file, begin, end]}}}}"
+        ) from None
+    for key, _ in found:
+        if not _fits(key):
+            raise FormatError(path, f"wave_filenames: no such wave {key}")
+    return found
+
+
+def _fits(key: WaveKey) -> bool:
+    return all(0 <= n <= limit for n, limit in zip(key, _LIMITS, strict=True))
 
 
 def _number(text: str) -> bool:

@@ -60,6 +60,12 @@ class ArchChoice:
         return f"{self.name} ({self.source})"
 
 
+class UnknownArchError(TracekitError):
+    """--arch names a chip that is not supported: wrong usage."""
+
+    exit_code = 2
+
+
 def mach_name(e_flags: int) -> str:
     """The processor that an AMDGPU ELF header names, as LLVM calls it."""
     mach = e_flags & _MACH_MASK
@@ -143,12 +149,15 @@ def choose(
 ) -> ArchChoice:
     """The best evidence: code object, agent table, meta.json, opcodes, --arch, assumption.
 
-    ``meta`` is the "arch" of meta.json, ``override`` the value of --arch; TracekitError when
-    one of them that is used names an unsupported architecture.
+    ``meta`` is the "arch" of meta.json, ``override`` the value of --arch.  Raises
+    TracekitError when the one names an unsupported architecture, UnknownArchError for the
+    other.
     """
-    for name, origin in ((meta, "meta.json"), (override, "--arch")):
+    for name, origin, kind in (
+        (meta, "meta.json", TracekitError), (override, "--arch", UnknownArchError),
+    ):  # fmt: skip
         if name is not None and name not in ARCHS:
-            raise TracekitError(f"{origin}: {name} is not supported; use {', '.join(ARCHS)}")
+            raise kind(f"{origin}: {name} is not supported; use {', '.join(ARCHS)}")
     by_meta = ArchChoice(meta, "meta.json") if meta else None
     for choice in (elf, agent, by_meta, opcodes):
         if choice is not None:

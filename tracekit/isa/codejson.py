@@ -10,6 +10,8 @@ rocprofv2 rows come from compiler output and have no addresses::
 
     [ISA, type, branch target, null, index, assembly line, Hit, Latency]
     ["name:", 100, ...]                                       label or directive
+
+``document`` makes the 10-column schema of a listing, with the architecture as ``arch``.
 """
 
 from __future__ import annotations
@@ -58,6 +60,39 @@ def read(path_or_json: str | Path | Mapping[str, Any]) -> Listing:
     return _listing(path, content)
 
 
+def document(listing: Listing) -> dict[str, Any]:
+    """The code.json of a listing: ``read`` gives the same instructions, symbols and chip.
+
+    Rows are numbered as they come; a label stands before the instruction at its address.
+    Counts are 0, or those of the listing.
+    """
+    labels: dict[tuple[int, int], list[Symbol]] = {}
+    for symbol in listing.symbols:
+        labels.setdefault((symbol.code_object, symbol.vaddr), []).append(symbol)
+    sums = [
+        np.zeros(len(listing), np.int64) if values is None else values
+        for values in (listing.hits, listing.latency, listing.stall, listing.idle)
+    ]
+    counts = np.stack(sums, 1).tolist()
+    rows: Rows = []
+    places = zip(listing.code_object.tolist(), listing.vaddr.tolist(), strict=True)
+    for number, place in enumerate(places):
+        for symbol in labels.pop(place, ()):
+            rows.append(_label(symbol, len(rows)))
+        rows.append(
+            [listing.text[number], 0, len(rows) + 1, listing.source[number], *place,
+             *counts[number]]
+        )  # fmt: skip
+    rows += [_label(s, len(rows)) for symbols in labels.values() for s in symbols if s.vaddr >= 0]
+    told = {"arch": listing.arch} if listing.arch else {}
+    return {"code": rows, "header": _HEADER, **told}
+
+
+def _label(symbol: Symbol, number: int) -> list[Any]:
+    place = [symbol.code_object, symbol.vaddr]
+    return [f"; {symbol.name}", 0, number + 1, symbol.demangled, *place, 0, 0, 0, 0]
+
+
 def _listing(path: object, content: object) -> Listing:
     if not isinstance(content, Mapping) or "code" not in content:
         raise FormatError(path, "no code.json: it has no list named 'code'")
@@ -72,7 +107,9 @@ def _listing(path: object, content: object) -> Listing:
         return _from_rocprofv2(path, rows)
     if header is not None and not isinstance(header, str):
         raise FormatError(path, "'header' is not a text")
-    return _from_rocprofv3(path, rows, header or _HEADER)
+    told = content.get("arch")
+    known = told if isinstance(told, str) and told in ARCHS else None
+    return _from_rocprofv3(path, rows, header or _HEADER, known)
 
 
 def _is_rocprofv2(rows: Rows) -> bool:
@@ -80,7 +117,7 @@ def _is_rocprofv2(rows: Rows) -> bool:
     return any(row[1] not in (0, _LABEL) for row in rows)
 
 
-def _from_rocprofv3(path: object, rows: Rows, header: str) -> Listing:
+def _from_rocprofv3(path: object, rows: Rows, header: str, known: str | None) -> Listing:
     names = [name.strip() for name in header.split(",")]
     missing = [name for name in _REQUIRED if name not in names]
     if missing or names[0] != "ISA":
@@ -117,6 +154,7 @@ def _from_rocprofv3(path: object, rows: Rows, header: str) -> Listing:
         source=[sources[i] for i in kept.tolist()],
         symbols=symbols,
         sums=[None if values is None else values[kept] for values in sums],
+        arch=known,
     )
 
 

@@ -2,13 +2,12 @@
 
 The library is, in this order: the ``library`` argument or $TRACEKIT_LLVM (a file, or a
 directory to search), ROCm's ($ROCM_PATH, else /opt/rocm), the one in the rocm-llvm-python
-wheel.  The wheel's Python modules are not imported.
+wheel, one of the system's packages (``llvm``).  The wheel's Python modules are not imported.
 """
 
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import os
 from collections.abc import Iterator
 from functools import lru_cache
@@ -18,12 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.errors import TracekitError
+from tracekit.isa.llvm import candidates, what_to_install
 
 _TRIPLE = b"amdgcn-amd-amdhsa"
-_PATTERNS = (
-    "libLLVM.so*", "libLLVM-*.so*", "librocmllvm.so*",
-    "lib/libLLVM*.so*", "lib/llvm/lib/libLLVM*.so*", "llvm/lib/libLLVM*.so*",
-)  # fmt: skip
 _MAX_TEXT = 1024
 _LONGEST = 16  # bytes of an instruction
 
@@ -121,33 +117,23 @@ def available(library: str | Path | None = None) -> str | None:
 def _load(library: str | None) -> tuple[ctypes.CDLL, str]:
     """The first library that loads and has an AMDGPU disassembler, and its path."""
     wanted = library or os.environ.get("TRACEKIT_LLVM")
-    candidates = _files(Path(wanted)) if wanted else _installed()
     reason = ""
-    for path in candidates:
+    for path, least in candidates(wanted):
         try:
-            return _initialised(ctypes.CDLL(str(path))), str(path)
+            llvm = _initialised(ctypes.CDLL(str(path)))
         except (OSError, AttributeError) as error:
             reason = f": {error}"
+            continue
+        if least and int(_version(llvm).partition(".")[0] or 0) < least:
+            reason = f": {path} is older than LLVM {least}"
+            continue
+        return llvm, str(path)
     if wanted:
         raise DisassemblerError(f"{wanted}: no LLVM library with an AMDGPU disassembler{reason}")
     raise DisassemblerError(
-        "disassembling a code object needs LLVM: install tracekit[isa], or set TRACEKIT_LLVM "
-        "to a libLLVM.so with AMDGPU"
+        f"disassembling a code object needs LLVM{reason}: {what_to_install()}, or set "
+        "TRACEKIT_LLVM to a libLLVM.so with AMDGPU"
     )
-
-
-def _files(path: Path) -> list[Path]:
-    """``path`` itself, or the LLVM libraries in a directory."""
-    if not path.is_dir():
-        return [path]
-    return [file for pattern in _PATTERNS for file in sorted(path.glob(pattern))]
-
-
-def _installed() -> Iterator[Path]:
-    yield from _files(Path(os.environ.get("ROCM_PATH") or "/opt/rocm"))
-    found = importlib.util.find_spec("rocm")
-    for folder in (found.submodule_search_locations or ()) if found else ():
-        yield from _files(Path(folder) / "llvm")
 
 
 def _initialised(llvm: ctypes.CDLL) -> ctypes.CDLL:

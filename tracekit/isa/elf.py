@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from tracekit.errors import FormatError
 from tracekit.gfx9 import ARCHS
+from tracekit.isa import cache
 from tracekit.isa.arch import ArchChoice, from_elf_flags, mach_name
 from tracekit.isa.disassembler import Disassembler
 from tracekit.isa.lines import sources
@@ -49,6 +50,7 @@ class CodeObject:
         self.path: Readable = Path(path) if isinstance(path, str) else path
         try:
             data = self.path.read_bytes()
+            self._bytes = data
         except OSError as error:
             raise FormatError(path, error.strerror or "cannot be read") from None
         if data[:4] != _MAGIC:
@@ -143,9 +145,21 @@ class CodeObject:
         """Disassemble the whole code, or only the functions that contain one of ``vaddrs``.
 
         Words that are no instruction become rows ".long 0x...".  Each function starts a
-        new row, whatever precedes it.
+        new row, whatever precedes it.  Of large code objects the listing is kept (``cache``).
         """
         disassembler = Disassembler(self.processor, library)
+        if vaddrs is not None or sum(len(r.data) for r in self._code) < cache.SMALLEST:
+            return self._disassembled(code_object, vaddrs, disassembler)
+        name = cache.key(self._bytes, f"{disassembler.version} {disassembler.library}")
+        found = cache.load(name, code_object)
+        if found is None:
+            found = self._disassembled(code_object, None, disassembler)
+            cache.store(name, found)
+        return found
+
+    def _disassembled(
+        self, code_object: int, vaddrs: Iterable[int] | None, disassembler: Disassembler
+    ) -> Listing:
         wanted = None if vaddrs is None else list(vaddrs)
         vaddr: list[int] = []
         size: list[int] = []

@@ -53,9 +53,15 @@ class Timeline:
     simulated: bool = False
     synthetic: bool = False
     decoded: bool = False
-    #: Wave files that a decoded directory names, and how many of them are not there.
+    #: Wave files that a decoded directory names, and how many of them are not there or
+    #: cannot be read; its rows that cannot be true; its other files that are lacking.
     listed_waves: int = 0
     missing_waves: int = 0
+    damaged_waves: int = 0
+    implausible_rows: int = 0
+    lacking_files: tuple[str, ...] = ()
+    #: Streams that should be here and could not be read, by name.
+    streams_left_out: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (

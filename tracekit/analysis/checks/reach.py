@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracekit.analysis.checks.findings import Finding, percent
+from tracekit.analysis.checks.traced import traced_waves
 from tracekit.isa.listing import Pipe
 from tracekit.tables.timeline import Timeline
 
@@ -24,7 +25,7 @@ _MASK = "--att-shader-engine-mask"
 
 def early_exits(timeline: Timeline) -> Iterator[Finding]:
     """Waves that leave after a small part of what the longest wave of their kernel does."""
-    waves = timeline.waves
+    waves = traced_waves(timeline)
     if not len(waves):
         return
     longest = waves.groupby(["dispatch", "code_object", "entry"])["instructions"].transform("max")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tracekit.analysis.checks.findings import QUESTIONS, Finding, Question, ranges
+from tracekit.analysis.checks.traced import traced_waves
 from tracekit.tables.timeline import Timeline
 
 #: From this share of missing wave files on, the neighbours of most waves are not there.
 MOST_MISSING = 0.5
+#: Share of rows that cannot be true from which the others are not believed either.
+MOST_IMPLAUSIBLE = 0.01
 
 _TARGET = "--att-target-cu"
 _MASK = "--att-shader-engine-mask"
@@ -16,7 +19,7 @@ _MASK = "--att-shader-engine-mask"
 
 def no_waves(timeline: Timeline) -> Iterator[Finding]:
     """No instruction at all; the missing wave files are ``missing_files``'s to report."""
-    if len(timeline.instructions) or timeline.missing_waves:
+    if len(timeline.instructions) or timeline.missing_waves or timeline.damaged_waves:
         return
     targets = sorted({cu for cu in timeline.streams["target_cu"].tolist() if cu >= 0})
     busy = sorted(set(timeline.occupancy["cu"].tolist()))
@@ -31,18 +34,21 @@ def no_waves(timeline: Timeline) -> Iterator[Finding]:
 
 
 def missing_files(timeline: Timeline) -> Iterator[Finding]:
-    """Wave files that a decoded directory names and does not hold."""
-    missing, listed = timeline.missing_waves, timeline.listed_waves
+    """Wave files that a decoded directory names and does not hold, or not whole."""
+    listed = timeline.listed_waves
+    counts = {"missing": timeline.missing_waves, "damaged": timeline.damaged_waves}
+    missing = sum(counts.values())
     if not missing:
         return
     share = missing / listed
+    states = " or ".join(state for state, count in counts.items() if count)
     if missing == listed:
         what = "per-line counts of code.json hold, nothing about waves or pipes does"
     else:
         what = "a SIMD may have run waves that are not here, so its pipes were busier than shown"
     yield Finding(
         "missing_wave_files", "fatal" if share >= MOST_MISSING else "warning", share,
-        f"{missing} of {listed} wave files are missing: {what}",
+        f"{missing} of {listed} wave files are {states}: {what}",
         "copy the whole ui_output directory, or open the .att streams",
         blocks=_kept(share),
     )  # fmt: skip
@@ -56,6 +62,47 @@ def _kept(share: float) -> tuple[Question, ...]:
     return QUESTIONS if share >= 1 else ("matrix", "vector")
 
 
+def left_out(timeline: Timeline) -> Iterator[Finding]:
+    """Streams that should be here and could not be read: as wave files that are missing."""
+    names = timeline.streams_left_out
+    if not names:
+        return
+    total = len(names) + len(timeline.streams)
+    share = len(names) / total
+    first = ", ".join(names[:3]) + (", ..." if names[3:] else "")
+    yield Finding(
+        "streams_left_out", "fatal" if share >= MOST_MISSING else "warning", share,
+        f"{len(names)} of {total} streams could not be read and were left out ({first}): what "
+        "ran on their SEs is unknown",
+        "copy the streams again, in binary mode; the notes say what each file is",
+    )  # fmt: skip
+
+
+def lacking(timeline: Timeline) -> Iterator[Finding]:
+    """Files of a decoded directory without which waves or engines may be unknown."""
+    names = timeline.lacking_files
+    if names:
+        yield Finding(
+            "lacking_files", "warning", len(names),
+            f"{', '.join(names)}: damaged or not there, so that waves and engines may be missing "
+            "without a word",
+            "copy the whole ui_output directory, or open the .att streams",
+        )  # fmt: skip
+
+
+def implausible(timeline: Timeline) -> Iterator[Finding]:
+    """Rows of decoded JSON that cannot be true."""
+    count = timeline.implausible_rows
+    if count:
+        total = count + len(timeline.instructions)
+        yield Finding(
+            "implausible_rows", "fatal" if count > MOST_IMPLAUSIBLE * total else "warning", count,
+            f"{count} rows cannot be true (order, stall or time) and were left out: the files "
+            "are damaged",
+            "copy the ui_output directory again, or open the .att streams",
+        )  # fmt: skip
+
+
 def engines(timeline: Timeline) -> Iterator[Finding]:
     """Shader engines that were traced and have no instruction."""
     per_engine = timeline.streams.groupby("se")["instructions"].sum()
@@ -65,6 +112,8 @@ def engines(timeline: Timeline) -> Iterator[Finding]:
     empty = sorted(set(per_engine.index.tolist()) - set(having))
     cus = timeline.occupancy["cu"].to_numpy()[timeline.occupancy["se"].isin(empty).to_numpy()]
     where = f"; waves of the others ran on CU {ranges(cus.tolist())}" if len(cus) else ""
+    if timeline.damaged_waves:
+        where += "; wave files of the others may be among the damaged"
     yield Finding(
         "engines_without_instructions", "warning", len(empty),
         f"{len(having)} of {len(per_engine)} SEs have instructions (SE {ranges(having)}){where}",
@@ -75,7 +124,7 @@ def engines(timeline: Timeline) -> Iterator[Finding]:
 
 def sampled(timeline: Timeline) -> Iterator[Finding]:
     """Which SE, CU and SIMDs of how many, and which share of all waves."""
-    waves, occupancy = timeline.waves, timeline.occupancy
+    waves, occupancy = traced_waves(timeline), timeline.occupancy
     if not len(waves):
         return
     places = waves[["se", "cu"]].drop_duplicates().sort_values(["se", "cu"]).to_numpy().tolist()
@@ -119,5 +168,6 @@ def zero_counters(timeline: Timeline) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[Timeline], Iterator[Finding]], ...] = (
-    no_waves, missing_files, engines, sampled, zero_counters, simulated,
+    no_waves, missing_files, left_out, lacking, implausible, engines, sampled, zero_counters,
+    simulated,
 )  # fmt: skip
