@@ -16,13 +16,13 @@ ROOT = Path(__file__).resolve().parents[1]
 def test_a_short_run_finds_nothing():
     command = [
         sys.executable, ROOT / "scripts" / "fuzz", "--minutes", "0", "--streams", "300",
-        "--no-atheris",
+        "--surroundings", "20", "--no-atheris",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert [line.split()[0] for line in lines[:-1]] == [
-        "native", "streams", "decoded", "elf", "archives",
+        "native", "streams", "decoded", "elf", "archives", "surroundings",
     ]  # fmt: skip
     assert "300 inputs" in lines[0]
     assert lines[-1] == "0 found"

@@ -18,7 +18,7 @@ from tracekit.capture.capture import Capture, Stream
 from tracekit.capture.opening import OpenOptions, PathLike, captures_of
 from tracekit.decoded.schema import Read, read_decoded
 from tracekit.errors import TracekitError
-from tracekit.evidence import Evidence, Held, evidence
+from tracekit.evidence import Evidence, Held, Loads, evidence
 from tracekit.isa.listing_costs import Costs
 from tracekit.sqtt.decode import decode, release_memory
 from tracekit.sqtt.raw import RawStream
@@ -124,9 +124,10 @@ def _of_streams(
     found = evidence(capture, held)
     # What is in the tables is not held any longer.
     streams = chain((held.pop(0) for _ in range(len(held))), (Held.of(*each) for each in raws))
-    parts = Parts()
+    parts, loads = Parts(), Loads()
     for each in streams:
         stream = each.stream
+        loads.take(each)
         facts = StreamFacts(
             stream.name, stream.se, stream.dispatch, stream.size,
             stream.header.target_cu, stream.header.simd_mask,
@@ -135,6 +136,7 @@ def _of_streams(
         parts.take(StreamTables(facts, each.raw, registers, found.tables, timing).parts())
         if progress is not None:
             progress(stream.size)
+    parts.notes += loads.notes
     return _timeline(capture, timing, found, parts)
 
 

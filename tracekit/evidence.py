@@ -111,6 +111,23 @@ def evidence(capture: Capture, held: Sequence[Held]) -> Evidence:
     )
 
 
+class Loads:
+    """Where each stream has a code object: streams of one process have it at one place."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, tuple[int, str]] = {}
+        self.notes: list[str] = []
+
+    def take(self, held: Held) -> None:
+        for each in held.registers.objects:
+            address, name = self._first.setdefault(each.id, (each.address, held.stream.name))
+            if address != each.address and not self.notes:
+                self.notes.append(
+                    f"{name} and {held.stream.name} have code object {each.id} at different "
+                    "addresses: they are of different runs, give them one by one"
+                )
+
+
 def _all_objects(capture: Capture) -> list[Place]:
     return [path for paths in capture.code_objects.values() for path in paths]
 

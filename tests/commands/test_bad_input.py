@@ -110,6 +110,13 @@ def test_an_unknown_window_is_wrong_usage(capsys):
     assert "unknown window" in err
 
 
+@pytest.mark.parametrize("name", ["gfx1100", "mi300", ""])
+def test_an_unsupported_architecture_is_wrong_usage(capsys, name):
+    code, _, err = run(capsys, "occupancy", SAMPLE, "--arch", name)
+    assert code == 2
+    assert "gfx90a, gfx942, gfx950" in err
+
+
 def test_fail_under_is_a_gate(capsys):
     assert run(capsys, "occupancy", SAMPLE, "--window", "span", "--fail-under", 80)[0] == 0
     code, _, err = run(capsys, "occupancy", SAMPLE, "--window", "span", "--fail-under", 99)

@@ -9,7 +9,7 @@ from tracekit.capture.archive import MemberPath, Place, is_gzip, unpacked
 from tracekit.capture.files import head, read_bytes, size_of
 from tracekit.capture.names import stream_ids
 from tracekit.errors import FormatError
-from tracekit.sqtt import header
+from tracekit.sqtt.header import Header, parse
 from tracekit.sqtt.layout import HEADER_BYTES
 
 #: A gzip file ends in the size of what it holds.
@@ -73,32 +73,33 @@ def _copies(files: Sequence[Place]) -> list[tuple[Place, Place]]:
         contents.setdefault(hashlib.sha256(data).digest(), []).append(file)
     found: list[tuple[Place, Place]] = []
     for same in contents.values():
-        first, *others = sorted(same, key=_doubt)
-        found += [(file, first) for file in others if not _distinct(file, first)]
+        told = _header(same[0])
+        first, *others = sorted(same, key=lambda file: _doubt(file, told))
+        found += [(file, first) for file in others if not _distinct(file, first, told)]
     return found
 
 
-def _doubt(file: Place) -> tuple[bool, bool, bool, str]:
+def _doubt(file: Place, told: Header | None) -> tuple[bool, bool, bool, str]:
     """The likeliest original comes first: named by the profiler as its header says."""
-    ids, told = stream_ids(file), _header(file)
+    ids = stream_ids(file)
     wrong = ids is not None and told is not None and not told.suspicious and told.se != ids[1]
     return ids is None, wrong, file.name.endswith(".gz"), file.name
 
 
-def _distinct(file: Place, other: Place) -> bool:
+def _distinct(file: Place, other: Place, told: Header | None) -> bool:
     """Whether two files of one content may be two traces, both without a wave.
 
     Their names then differ in what no header contradicts.
     """
-    one, two, told = stream_ids(file), stream_ids(other), _header(file)
+    one, two = stream_ids(file), stream_ids(other)
     if one is None or two is None or one == two:
         return False
     return told is None or (told.suspicious and one[1] != two[1])
 
 
-def _header(file: Place) -> header.Header | None:
+def _header(file: Place) -> Header | None:
     try:
         start = head(file, HEADER_BYTES + 1)
-        return None if is_gzip(start) else header.parse(start, file)
+        return parse(unpacked(file) if is_gzip(start) else start, file)
     except FormatError:
         return None

@@ -109,7 +109,6 @@ class _Search:
             raise FormatError(self.root, f"more than {MOST_FOLDERS:,} folders to search")
         if is_decoded_directory(folder):
             self.found.decoded.append(folder)
-            return []
         return self._entries(folder, level)
 
     def _entries(self, folder: Place, level: int) -> list[tuple[Place, int]]:

@@ -24,8 +24,8 @@ __all__ = ["Read", "read_decoded", "schema"]
 def read_decoded(folder: Place, tables: ListingTables, timing: str, se: int | None = None) -> Read:
     """All of a decoded directory; ``se`` restricts it to one shader engine.
 
-    Raises FormatError for malformed files, TracekitError when neither waves nor occupancy
-    nor counts are there.
+    Damaged files are told of in the notes and the losses.  Raises FormatError when no wave
+    file can be read, TracekitError when neither waves nor occupancy nor counts are there.
     """
     reader = schema(folder, legacy=tables.listing.alt_index is not None)
     return reader(folder, tables, timing, se).run()
@@ -36,9 +36,12 @@ def schema(folder: Place, *, legacy: bool) -> type[Reader]:
     if legacy:
         return Rocprofv2
     path = folder / "occupancy.json"
-    content: Any = read_json(path) if path.is_file() else {}
+    try:
+        content: Any = read_json(path) if path.is_file() else {}
+    except FormatError:
+        content = {}  # its reader tells of the damage
     if not isinstance(content, dict):
-        raise FormatError(path, "expected a JSON object")
+        content = {}
     engines = [rows for se, rows in content.items() if str(se).isdigit() and rows]
     packed = any(isinstance(rows, list) and isinstance(rows[0], int) for rows in engines)
     return PackedOccupancy if packed else NamedColumns

@@ -31,6 +31,8 @@ from tracekit.isa.listing import Listing, Symbol
 
 #: Columns of rows without a header.
 _HEADER = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
+#: Columns up to the sums, and of the shortest rows without a header.
+_PLAIN_COLUMNS, _LEAST_COLUMNS = 6, 8
 _REQUIRED = ("ISA", "LineNumber", "Codeobj", "Vaddr")
 #: Column 1 of a label row (v3, oldest SDK) and of labels and directives (v2).
 _LABEL = 100
@@ -64,33 +66,39 @@ def document(listing: Listing) -> dict[str, Any]:
     """The code.json of a listing: ``read`` gives the same instructions, symbols and chip.
 
     Rows are numbered as they come; a label stands before the instruction at its address.
-    Counts are 0, or those of the listing.
+    The columns of counts are those that the listing has.
     """
     labels: dict[tuple[int, int], list[Symbol]] = {}
     for symbol in listing.symbols:
         labels.setdefault((symbol.code_object, symbol.vaddr), []).append(symbol)
-    sums = [
-        np.zeros(len(listing), np.int64) if values is None else values
-        for values in (listing.hits, listing.latency, listing.stall, listing.idle)
-    ]
-    counts = np.stack(sums, 1).tolist()
+    sums = {
+        "Hit": listing.hits, "Latency": listing.latency, "Stall": listing.stall,
+        "Idle": listing.idle,
+    }  # fmt: skip
+    told_sums = {name: values for name, values in sums.items() if values is not None}
+    counts = np.zeros((len(listing), len(told_sums)), np.int64)
+    for column, values in enumerate(told_sums.values()):
+        counts[:, column] = values
+    counted = counts.tolist()
     rows: Rows = []
     places = zip(listing.code_object.tolist(), listing.vaddr.tolist(), strict=True)
     for number, place in enumerate(places):
         for symbol in labels.pop(place, ()):
-            rows.append(_label(symbol, len(rows)))
+            rows.append(_label(symbol, len(rows), len(told_sums)))
         rows.append(
             [listing.text[number], 0, len(rows) + 1, listing.source[number], *place,
-             *counts[number]]
+             *counted[number]]
         )  # fmt: skip
-    rows += [_label(s, len(rows)) for symbols in labels.values() for s in symbols if s.vaddr >= 0]
+    for symbol in (s for symbols in labels.values() for s in symbols if s.vaddr >= 0):
+        rows.append(_label(symbol, len(rows), len(told_sums)))
     told = {"arch": listing.arch} if listing.arch else {}
-    return {"code": rows, "header": _HEADER, **told}
+    header = ", ".join([*_HEADER.split(", ")[:_PLAIN_COLUMNS], *told_sums])
+    return {"code": rows, "header": header, **told}
 
 
-def _label(symbol: Symbol, number: int) -> list[Any]:
+def _label(symbol: Symbol, number: int, counts: int) -> list[Any]:
     place = [symbol.code_object, symbol.vaddr]
-    return [f"; {symbol.name}", 0, number + 1, symbol.demangled, *place, 0, 0, 0, 0]
+    return [f"; {symbol.name}", 0, number + 1, symbol.demangled, *place, *[0] * counts]
 
 
 def _listing(path: object, content: object) -> Listing:
@@ -99,10 +107,13 @@ def _listing(path: object, content: object) -> Listing:
     rows = [] if content["code"] is None else content["code"]
     if not isinstance(rows, list):
         raise FormatError(path, "'code' is not a list of rows")
-    for number, row in enumerate(rows):
-        if not isinstance(row, list) or len(row) < 8 or not isinstance(row[0], str):
-            raise FormatError(path, f"row {number} is no list of 8 or more columns, first a text")
     header = content.get("header")
+    least = _LEAST_COLUMNS if header is None else _PLAIN_COLUMNS
+    for number, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) < least or not isinstance(row[0], str):
+            raise FormatError(
+                path, f"row {number} is no list of {least} or more columns, first a text"
+            )
     if header is None and _is_rocprofv2(rows):
         return _from_rocprofv2(path, rows)
     if header is not None and not isinstance(header, str):

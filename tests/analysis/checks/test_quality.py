@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -162,6 +163,36 @@ def test_a_wrong_load_base_has_to_be_searched_out(tmp_path):
     _, found = judged(tracekit.open(folder, load_base={number: 0x10000}).timeline())
     assert found["resynchronised"].severity == "warning"
     assert found["resynchronised"].value == 1
+
+
+def test_simds_that_were_not_asked_for_left_nothing_early(tmp_path):
+    """The mask of the recording: only SIMD 0 gives instructions."""
+    cases = Path(__file__).parents[4] / "shared" / "cases"
+    if not cases.is_dir():
+        pytest.skip("cases not found at ../shared/cases")
+    verdict, found = judged(tracekit.open(cases / "simd_mask_1").timeline())
+    assert verdict == "good"
+    assert "early_exits" not in found
+    assert found["sampling"].reason.startswith("1 of 4 waves traced: SE 0 CU 1, SIMD 0, on")
+
+
+@pytest.mark.parametrize("streams", [1, 3])
+def test_a_stream_that_could_not_be_read_counts_like_missing_waves(tmp_path, streams):
+    folder = planned.write(tmp_path, KERNEL, [full()])
+    (path,) = folder.glob("*.att")
+    ids = path.name.split("_shader_engine_")[0]
+    for se in range(1, streams):
+        # The same engine again, under another dispatch.
+        (folder / f"{ids}_shader_engine_0_{se + 1}.att").write_bytes(
+            path.read_bytes() + bytes(2 * se)
+        )
+    (folder / f"{ids}_shader_engine_9_1.att").write_bytes(b"")
+    timeline = tracekit.open(folder).timeline()
+    _, found = judged(timeline)
+    finding = found["streams_left_out"]
+    assert finding.severity == ("fatal" if streams == 1 else "warning")
+    assert finding.value == 1 / (streams + 1)
+    assert "shader_engine_9_1.att" in finding.reason
 
 
 def test_without_a_listing_counts_are_usable(tmp_path):
