@@ -71,7 +71,8 @@ def database() -> bytes:
 
 @dataclass
 class Changed:
-    """A folder with a sample in it; ``named`` are files of which a note may speak.
+    """A folder with a sample in it; ``named`` are files of which a note may speak, ``added``
+    those that are not the sample's.
 
     ``intact``: the sample's stream and listing are still there.
     """
@@ -80,7 +81,13 @@ class Changed:
     sample: str
     intact: bool = True
     named: list[str] = field(default_factory=list)
+    added: set[str] = field(default_factory=set)
     done: list[str] = field(default_factory=list)
+
+    def add(self, names: list[str]) -> None:
+        """Files that are not the sample's."""
+        self.named += names
+        self.added |= set(names)
 
     @property
     def run(self) -> Path:
@@ -258,7 +265,7 @@ def _add(rng: random.Random, state: Changed) -> None:
     kind = rng.choice(list(FOREIGN))
     where = rng.choice((state.run, state.run, state.root, state.run / "more"))
     where.mkdir(exist_ok=True)
-    state.named += FOREIGN[kind](where)
+    state.add(FOREIGN[kind](where))
     state.done.append(f"{kind} in {where.name}")
 
 
@@ -268,7 +275,7 @@ def _own_files(state: Changed) -> list[Path]:
 
 def _is_own_data(state: Changed, path: Path) -> bool:
     """Whether the sample needs the file: stream, listing, code object, decoded directory."""
-    return path.name not in state.named and (
+    return not {path.name, path.parent.name} & state.added and (
         ".att" in path.name
         or path.suffix == ".out"
         or "code.json" in path.name
@@ -310,16 +317,16 @@ def _link_or_copy(rng: random.Random, state: Changed) -> None:
     kind = rng.randrange(4)
     state.done.append(f"link or copy {kind}")
     if kind == 0 or not streams:
-        state.named += _link("latest", "run")(state.root)
+        state.add(_link("latest", "run")(state.root))
         return
     stream = rng.choice(streams)
     if kind == 1:
-        state.named += _link("link.att", stream.name)(stream.parent)
+        state.add(_link("link.att", stream.name)(stream.parent))
     elif kind == 2:
         name = rng.choice(("copy.att", "1_1_shader_engine_3_1.att", "888_1_shader_engine_0_1.att"))
         if not (stream.parent / name).exists():
             shutil.copy(stream, stream.parent / name)
-            state.named.append(name)
+            state.add([name])
     else:
         store = state.root / "store"
         store.mkdir(exist_ok=True)
@@ -339,6 +346,8 @@ def _compress(rng: random.Random, state: Changed) -> None:
     if not target.exists():
         target.write_bytes(gzip.compress(path.read_bytes()))
         state.named.append(target.name)
+        if path.name in state.added:
+            state.added.add(target.name)
         if rng.randrange(3):
             path.unlink()
 
@@ -355,6 +364,8 @@ def _rename(rng: random.Random, state: Changed) -> None:
         _harmed(state, path)
     state.done.append(f"renamed {path.name} to {target.name}")
     state.named += [target.name]
+    if path.name in state.added:
+        state.added.add(target.name)
     if "5_6" in target.name:  # it says of itself that it is of another process
         state.named += [each.name for each in path.parent.iterdir()]
     path.rename(target)

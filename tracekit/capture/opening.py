@@ -12,9 +12,9 @@ from tracekit.capture.archive import Place
 from tracekit.capture.capture import UNNUMBERED, Capture
 from tracekit.capture.chip import ChipEvidence, Told, agent_files, of_objects
 from tracekit.capture.duplicates import once
-from tracekit.capture.files import is_elf, read_bytes, read_json
+from tracekit.capture.files import is_elf
 from tracekit.capture.finding import DEPTH, Found, find, root_of
-from tracekit.capture.listings import listing_of, read_listing
+from tracekit.capture.listings import counter_names, listing_of, read_listing, taken
 from tracekit.capture.names import decoded_ids, process_of, same_process, stream_group, stream_ids
 from tracekit.capture.sources import moved_sources
 from tracekit.capture.streams import Stream, is_stream_name, read_stream
@@ -232,7 +232,7 @@ class _Opening:
         places.sort(key=lambda place: place[:2])
         order = [paths for _, _, paths in places]
         listing = self._listing(order, around)
-        self.beside = _taken([d for _, d in decoded], self.listings[:1])
+        self.beside = taken([d for _, d in decoded], self.listings[:1])
         return listing
 
     def _capture(
@@ -257,7 +257,7 @@ class _Opening:
             found_bases=_meta_bases(around.meta),
             runs=tuple(around.runs),
             source_root=self.options.source_root,
-            counter_names=tuple(_counter_names(self.beside)),
+            counter_names=tuple(counter_names(self.beside)),
             notes=tuple(self.notes),
             simulated=bool(around.meta.get("simulated")),
             synthetic=bool(around.meta.get("synthetic")),
@@ -311,22 +311,6 @@ class _Opening:
         return ChipEvidence(tuple(told), self.options.arch)
 
 
-def _taken(decoded: Sequence[Place], nearest: Sequence[tuple[Place, ...]]) -> list[Place]:
-    """Decoded directories that are the streams' own: their listing is the one that is used.
-
-    A copy of it counts too; without a listing those that hold none.
-    """
-    used = [path for paths in nearest for path in paths]
-    if not used:
-        return list(decoded)
-    contents = {read_bytes(path) for path in used}
-    return [
-        folder
-        for folder in decoded
-        if not (own := folder / "code.json").is_file() or own in used or read_bytes(own) in contents
-    ]
-
-
 def _option(text: str) -> tuple[int | None, Path]:
     """``ID=PATH`` or ``PATH``."""
     start, separator, tail = text.partition("=")
@@ -334,19 +318,6 @@ def _option(text: str) -> tuple[int | None, Path]:
     if not path.exists():
         raise FormatError(path, "no such listing")
     return number, path
-
-
-def _counter_names(decoded: Sequence[Place]) -> list[str]:
-    """Names of the SQ counters, where a directory tells them; a damaged one does not."""
-    for path in decoded:
-        if (path / "filenames.json").is_file():
-            try:
-                names = read_json(path / "filenames.json")
-            except FormatError:
-                continue
-            if isinstance(names, dict) and isinstance(names.get("counter_names"), list):
-                return [str(name) for name in names["counter_names"]]
-    return []
 
 
 def _meta_bases(meta: Mapping[str, Any]) -> dict[int, int]:

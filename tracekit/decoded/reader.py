@@ -21,6 +21,7 @@ from tracekit.capture.names import decoded_ids
 from tracekit.decoded.belief import believe
 from tracekit.decoded.numbers import int_table, integer, within
 from tracekit.decoded.plausible import LATEST, sound_life, sound_rows
+from tracekit.decoded.wave_files import WaveKey, listed_waves, named_waves
 from tracekit.errors import FormatError, TracekitError
 from tracekit.gfx9 import REALTIME_HZ, TICK
 from tracekit.sqtt.raw import WaveFlag
@@ -34,11 +35,6 @@ ONLY_AMD = (
     "are given for both"
 )
 _ENTRY = re.compile(r"(\d+) / (?:0x)?([0-9a-fA-F]{1,15})$")
-_WAVE_FILE = re.compile(r"se(\d{1,4})_sm(\d)_sl(\d{1,2})_wv(\d{1,6})\.json$")
-#: Greatest se, simd, slot and wave that a column can hold.
-_LIMITS = (1 << 14, 3, 31, 1 << 30)
-
-WaveKey = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -140,25 +136,15 @@ class Reader(ABC):
         path = self.folder / "filenames.json"
         if path.is_file():
             try:
-                found = _listed(path, self._json("filenames.json"))
+                found = listed_waves(path, self._json("filenames.json"))
             except FormatError as error:
                 self.lacking.append("filenames.json")
                 self.notes.append(f"{error}; wave files were found by their names")
-                found = self._named_waves()
+                found = named_waves(self.folder)
         else:
             self.notes.append("no filenames.json: wave files were found by their names")
-            found = self._named_waves()
+            found = named_waves(self.folder)
         return sorted(each for each in found if self.se is None or each[0][0] == self.se)
-
-    def _named_waves(self) -> list[tuple[WaveKey, str]]:
-        """Key and name of all wave files that are there."""
-        found: list[tuple[WaveKey, str]] = []
-        for entry in matching(self.folder, "se*_sm*_sl*_wv*.json"):
-            if name := _WAVE_FILE.match(entry.name):
-                key = (int(name[1]), int(name[2]), int(name[3]), int(name[4]))
-                if _fits(key):
-                    found.append((key, entry.name))
-        return found
 
     def _waves(self, listed: list[tuple[WaveKey, str]]) -> tuple[int, int]:
         """Read what is there; how many wave files are missing, and how many damaged."""
@@ -350,30 +336,6 @@ class Reader(ABC):
             known |= {"instructions": instructions.get(se, 0)}
             known |= {"base": -1, "phase": -1, "truncated_at": -1}
             self.parts.add("streams", {name: [value] for name, value in known.items()})
-
-
-def _listed(path: Place, content: dict[str, Any]) -> list[tuple[WaveKey, str]]:
-    """Key and file name of the waves in a filenames.json; FormatError when it is none."""
-    found: list[tuple[WaveKey, str]] = []
-    try:
-        for se, simds in (content.get("wave_filenames") or {}).items():
-            for simd, slots in simds.items():
-                for slot, waves in slots.items():
-                    for wave, entry in waves.items():
-                        key = (int(se), int(simd), int(slot), int(wave))
-                        found.append((key, str(entry[0]).rsplit("/", 1)[-1]))
-    except (AttributeError, TypeError, ValueError, LookupError):
-        raise FormatError(
-            path, "wave_filenames: expected {se: {simd: {slot: {wave: [file, begin, end]}}}}"
-        ) from None
-    for key, _ in found:
-        if not _fits(key):
-            raise FormatError(path, f"wave_filenames: no such wave {key}")
-    return found
-
-
-def _fits(key: WaveKey) -> bool:
-    return all(0 <= n <= limit for n, limit in zip(key, _LIMITS, strict=True))
 
 
 def _number(text: str) -> bool:

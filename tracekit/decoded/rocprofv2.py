@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tracekit.capture.archive import Place
 from tracekit.capture.files import read_json
 from tracekit.decoded.packed import PackedOccupancy
-from tracekit.decoded.reader import WaveKey
+from tracekit.decoded.wave_files import WaveKey
 from tracekit.gfx9 import TICK, Category
 
 #: Type of a branch in code.json; in waves it is 7 (jump) or 8 (next).

@@ -77,13 +77,25 @@ class CodeObject:
             raise FormatError(
                 self.path, f"code object for {self.processor}; supported are {supported}"
             )
-        sections: list[Any] = list(elf.iter_sections())
+        table = self._sections(elf)
+        symbols = [] if table is None else list(table.iter_symbols())
+        #: Kernel name -> address of its first instruction, from the kernel descriptors.
+        self.kernels: dict[str, int] = self._kernels(symbols)
+        #: (address, size, name) of functions and kernels, by address; size 0 unknown.
+        self.functions: list[tuple[int, int, str]] = sorted(
+            (symbol["st_value"], symbol["st_size"], symbol.name)
+            for symbol in symbols
+            if self._is_function(symbol)
+        )
+
+    def _sections(self, elf: Any) -> Any:
+        """Keep code, data and notes; the symbol table, None without one."""
         self._code: list[_Region] = []
         self._data: list[_Region] = []
         self._funcmap: bytes | None = None
         self._notes: list[dict[str, Any]] = []
         tables: dict[str, Any] = {}
-        for section in sections:
+        for section in elf.iter_sections():
             kind, flags = section["sh_type"], section["sh_flags"]
             if section.name == ".sqtt_funcmap":
                 self._funcmap = section.data()
@@ -100,21 +112,16 @@ class CodeObject:
                 for segment in elf.iter_segments("PT_LOAD")
                 if segment["p_flags"] & _PF_X
             ]
-        table = tables.get("SHT_SYMTAB") or tables.get("SHT_DYNSYM")
-        symbols = [] if table is None else list(table.iter_symbols())
-        #: Kernel name -> address of its first instruction, from the kernel descriptors.
-        self.kernels: dict[str, int] = {}
+        return tables.get("SHT_SYMTAB") or tables.get("SHT_DYNSYM")
+
+    def _kernels(self, symbols: list[Any]) -> dict[str, int]:
+        found: dict[str, int] = {}
         for symbol in symbols:
             if symbol.name.endswith(".kd") and symbol["st_info"]["type"] == "STT_OBJECT":
                 entry = self._entry(symbol["st_value"])
                 if entry is not None:
-                    self.kernels[symbol.name[: -len(".kd")]] = entry
-        #: (address, size, name) of functions and kernels, by address; size 0 unknown.
-        self.functions: list[tuple[int, int, str]] = sorted(
-            (symbol["st_value"], symbol["st_size"], symbol.name)
-            for symbol in symbols
-            if self._is_function(symbol)
-        )
+                    found[symbol.name[: -len(".kd")]] = entry
+        return found
 
     def _is_function(self, symbol: Any) -> bool:
         """Functions, and global labels of hand-written assembly, inside the code."""

@@ -68,7 +68,7 @@ class Listing:
         return len(self.text)
 
     @classmethod
-    def build(
+    def build(  # noqa: PLR0913 - an argument is a column of the table
         cls,
         code_object: ArrayLike,
         vaddr: ArrayLike,
