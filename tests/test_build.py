@@ -1,6 +1,7 @@
 """One builder: each stream is decoded once a timeline, and a timeline is a value."""
 
 import json
+import tomllib
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
@@ -129,3 +130,8 @@ def test_an_answer_is_computed_once_and_shared_between_windows(monkeypatch):
     assert other.quality is analysis.quality
     assert other.occupancy is not analysis.occupancy
     assert analysis.select() is analysis
+
+
+def test_the_version_is_that_of_the_package():
+    project = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]
+    assert tracekit.__version__ == project["version"]

@@ -10,8 +10,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
-__all__ = ["Capture", "FormatError", "Timeline", "TracekitError", "open"]
+from tracekit.version import VERSION as __version__
+
+__all__ = ["Capture", "FormatError", "Timeline", "TracekitError", "__version__", "open"]
 
 if TYPE_CHECKING:
     from tracekit.build import open_capture as open

@@ -113,5 +113,5 @@ def test_without_any_library_the_message_says_what_to_install(tmp_path, monkeypa
     monkeypatch.setenv("ROCM_PATH", str(tmp_path))
     monkeypatch.setattr(llvm.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(llvm, "installed", list)
-    with pytest.raises(DisassemblerError, match="needs LLVM: .*install"):
+    with pytest.raises(DisassemblerError, match=r"needs LLVM: .*install"):
         Disassembler("gfx950")

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit import __version__
 from tracekit.isa.listing import Listing, Symbol
+from tracekit.version import VERSION
 
 #: Bytes that all listings in the cache may take, and the shortest code that is kept.
 LIMIT, SMALLEST = 512 << 20, 64 << 10
@@ -39,7 +39,7 @@ def folder() -> Path:
 
 def key(data: bytes, llvm: str) -> str:
     """Name of the listing of a code object with these bytes."""
-    versions = f"{_FORMAT} {__version__} {llvm} ".encode()
+    versions = f"{_FORMAT} {VERSION} {llvm} ".encode()
     return hashlib.sha256(versions + hashlib.sha256(data).digest()).hexdigest()
 
 
