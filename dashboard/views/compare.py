@@ -13,32 +13,19 @@ from dashboard.service import Service
 from dashboard.views.opening import captures
 from dashboard.views.parts import Request, command, notes, page, table
 from dashboard.views.timeline import canvas, details
-from tracekit.present.cells import Column
+from tracekit.present.cells import Column, decimal, line, signed
 from tracekit.present.sentences import origin
 
-
-def _value(value: Any) -> str:
-    return "-" if value is None or value != value else f"{value:,.1f}"
-
-
-def _signed(value: Any) -> str:
-    return "-" if value is None or value != value else f"{value:+,.1f}"
-
-
-def _line(value: Any) -> str:
-    return "-" if value < 0 else str(value)
-
-
 _ROWS = {
-    "metric": Column("metric", left=True), "base_value": Column("base", _value),
-    "new_value": Column("new", _value), "unit": Column("unit", left=True),
-    "difference": Column("difference", _signed), "relative_percent": Column("%", _signed),
-    "low": Column("95 % from", _signed), "high": Column("to", _signed),
+    "metric": Column("metric", left=True), "base_value": Column("base", decimal),
+    "new_value": Column("new", decimal), "unit": Column("unit", left=True),
+    "difference": Column("difference", signed), "relative_percent": Column("%", signed),
+    "low": Column("95 % from", signed), "high": Column("to", signed),
     "noise": Column("", left=True),
 }  # fmt: skip
 _BODIES = {
-    "change": Column("change", left=True), "base_line": Column("base line", _line),
-    "new_line": Column("new line", _line), "instruction": Column("instruction", left=True),
+    "change": Column("change", left=True), "base_line": Column("base line", line),
+    "new_line": Column("new line", line), "instruction": Column("instruction", left=True),
 }  # fmt: skip
 
 

@@ -12,47 +12,36 @@ from dashboard.figures.bars import budget_bars, idle_bars
 from dashboard.figures.graph import graph
 from dashboard.service import Service
 from dashboard.views.parts import Request, caption, command, notes, page, subtitle, table
-from tracekit.present.cells import Column, number, percent
+from tracekit.present.cells import Column, decimal, is_missing, number, percent, score, word
 
 #: SIMDs in a figure at most.
 BARS = 16
+_SHARE = Column("", percent)
 _SIGNS = {"good": "✓", "usable": "!", "do not conclude": "✕"}
-
-
-def _text(value: Any) -> str:
-    return "-" if value is None or value != value else str(value)
-
-
-def _mean(value: Any) -> str:
-    return "-" if value is None or value != value else f"{value:,.1f}"
-
-
-def _score(value: Any) -> str:
-    return "-" if value is None or value != value else f"{value:+.2f}"
 
 
 _BUDGET = {
     "se": Column("SE"), "simd": Column("SIMD"), "waves": Column("waves"),
     "window": Column("window", left=True), "window_cycles": Column("cycles", number),
-    "matrix_cycles": Column("matrix/iter", _mean),
-    "vector_cycles": Column("vector/iter", _mean),
-    "bound_cycles": Column("bound", _mean), "limit": Column("limit", _text, left=True),
+    "matrix_cycles": Column("matrix/iter", decimal),
+    "vector_cycles": Column("vector/iter", decimal),
+    "bound_cycles": Column("bound", decimal), "limit": Column("limit", word, left=True),
     "best": Column("best matrix", percent), "achieved": Column("achieved", percent),
     "vector_share": Column("idle: vector", percent), "latency_share": Column("latency", percent),
-    "barrier_share": Column("barrier", percent), "verdict": Column("verdict", _text, left=True),
+    "barrier_share": Column("barrier", percent), "verdict": Column("verdict", left=True),
 }  # fmt: skip
 _OVERLAP = {
     "se": Column("SE"), "simd": Column("SIMD"), "waves": Column("waves"),
     "window": Column("window", left=True), "window_cycles": Column("window cycles", number),
     "overlap_cycles": Column("matrix and vector", number),
     "across_cycles": Column("of two waves", number), "own_cycles": Column("of one wave", number),
-    "alternation": Column("alternation", _score), "verdict": Column("verdict", _text, left=True),
+    "alternation": Column("alternation", score), "verdict": Column("verdict", left=True),
 }  # fmt: skip
 _CLOCK = {
     "se": Column("SE"), "pairs": Column("pairs"),
     "seconds": Column("microseconds", lambda value: f"{1e6 * value:,.2f}"),
-    "min_mhz": Column("MHz min", _mean), "median_mhz": Column("median", _mean),
-    "max_mhz": Column("max", _mean),
+    "min_mhz": Column("MHz min", decimal), "median_mhz": Column("median", decimal),
+    "max_mhz": Column("max", decimal),
     "drift": Column("drift", lambda value: f"{100 * value:+.2f} %"),
 }  # fmt: skip
 
@@ -146,11 +135,11 @@ def _tile(row: dict[str, Any]) -> html.Div:
 
     def share(name: str) -> str:
         value = row[name]
-        return "-" if value is None or value != value or not cycles else percent(value / cycles)
+        return _SHARE.cell(None if is_missing(value) or not cycles else value / cycles)
 
     bars = [
         html.Div(
-            [html.Span(name), html.B(percent(row[f"{name}_occupancy"])), _bar(row, name)],
+            [html.Span(name), html.B(_SHARE.cell(row[f"{name}_occupancy"])), _bar(row, name)],
             className="measure",
         )
         for name in ("matrix", "vector")
@@ -178,8 +167,7 @@ def _pieces(row: dict[str, Any]) -> str:
 
 def _bar(row: dict[str, Any], name: str) -> html.Div:
     value = row[f"{name}_occupancy"]
-    known = value is not None and value == value
-    style = {"width": f"{100 * value:.2f}%" if known else "0"}
+    style = {"width": "0" if is_missing(value) else f"{100 * value:.2f}%"}
     return html.Div(html.Div(style=style, className=name), className="bar")
 
 

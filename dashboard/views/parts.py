@@ -147,7 +147,7 @@ def table(  # noqa: PLR0913 - one argument a part of the table, named where give
     body = []
     for record in shown.to_dict("records"):
         cells = [
-            html.Td(columns[key].text(record[key]), className="text" if columns[key].left else "")
+            html.Td(columns[key].cell(record[key]), className="text" if columns[key].left else "")
             for key in names
         ]
         where = goto(record) if goto else ""

@@ -108,8 +108,8 @@ def test_a_report_has_its_shape_in_every_form(folder, command, run, tmp_path):
     assert NAMELESS.findall(text) == []
     assert run(*line, "-q") == (0, text, "")
 
-    code, out, _ = run(*line, "--json")
-    result = parsed(out)
+    code, told, _ = run(*line, "--json")
+    result = parsed(told)
     assert code == 0
     assert list(result)[:3] == ["schema", "tracekit", "captures"]
     assert result["schema"] == f"tracekit.{command}/2"
@@ -123,19 +123,18 @@ def test_a_report_has_its_shape_in_every_form(folder, command, run, tmp_path):
     names = {entry["capture"] for entry in found}
     assert len(names) == len(found)
 
-    code, out, _ = run(*line, "--csv")
-    rows = list(csv.reader(io.StringIO(out)))
+    code, table, _ = run(*line, "--csv")
+    rows = list(csv.reader(io.StringIO(table)))
     assert code == 0
     assert rows[0].index("capture") == (len(rows[0]) - 1 if command == "hotspots" else 0)
     check_rows(rows, names)
     if "rows" in found[0]:
         assert len(rows) - 1 == sum(len(entry["rows"]) for entry in found)
 
-    for suffix, option in ((".txt", None), (".csv", "--csv"), (".json", "--json")):
+    for suffix, expected in ((".txt", text), (".csv", table), (".json", told)):
         path = tmp_path / f"out{suffix}"
         assert run(*line, "-q", "-o", path) == (0, "", "")
-        _, expected, _ = run(*line, "-q", *([option] if option else []))
-        assert path.read_text() == expected.replace("\r\n", "\n")
+        assert path.read_text() == expected
 
 
 @pytest.mark.slow
@@ -144,7 +143,7 @@ def test_a_comparison_with_itself_has_its_shape_or_says_why_not(folder, run):
     code, text, err = run("compare", folder, folder)
     if code:
         assert (code, text) == (2, "")
-        assert len(err.strip().splitlines()) in (1, 3), "one line, behind the verdicts"
+        assert len([each for each in err.splitlines() if ": quality: " not in each]) == 1
         return
     assert NAMELESS.findall(text) == []
     _, out, _ = run("compare", folder, folder, "--json", "-q")

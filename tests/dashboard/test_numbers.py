@@ -63,8 +63,7 @@ def cells(page, name):
 
 def expected(rows, columns, missing=()):
     return [
-        [c.text(row[n] if row.get(n) is not None else float("nan")) for n, c in columns.items()
-         if n in row]
+        [c.cell(row[n]) for n, c in columns.items() if n in row]
         for row in rows
     ]  # fmt: skip
 

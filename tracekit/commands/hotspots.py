@@ -9,7 +9,7 @@ import click
 
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
-from tracekit.present.cells import Column, address, number, percent
+from tracekit.present.cells import Column, address, is_missing, number, percent
 from tracekit.present.report import Report, View, emit, emit_notes
 
 if TYPE_CHECKING:
@@ -86,6 +86,4 @@ def write_stats(out: IO[str], tables: Sequence[pd.DataFrame]) -> None:
 def _cell(value: Any) -> str:
     if isinstance(value, str):
         return '"' + value.replace('"', '""') + '"'
-    import pandas as pd
-
-    return "" if pd.isna(value) else str(value)
+    return "" if is_missing(value) else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from tracekit import __version__
 from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.causes import CAUSES, MEANINGS
 from tracekit.errors import TracekitError
+from tracekit.present.cells import Column, address, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,12 +51,12 @@ def _sections(analysis: Analysis) -> Iterator[str]:
     timeline, found, busy = analysis.timeline, analysis.causes, analysis.occupancy
     origin = "simulated, " if timeline.simulated else ""
     yield (
-        f"<p>{origin}{escape(timeline.timing)} timing, {escape(str(timeline.arch))}, window "
+        f"<p>{origin}{escape(timeline.shown_timing)} timing, {escape(str(timeline.arch))}, window "
         f"{escape(analysis.window)}, tracekit {__version__}. "
         "Times are cycles of the shader clock.</p>"
     )
     judged = analysis.quality
-    yield f"<p><b>Quality: {judged.verdict}.</b></p>"
+    yield f"<p><b>Quality: {escape(judged.sentence)}.</b></p>"
     for finding in judged.reasons:
         yield f'<p class="note">{escape(finding.reason)}.</p>'
     for note in dict.fromkeys([*timeline.notes, *busy.notes, *found.notes]):
@@ -93,15 +95,16 @@ def _sections(analysis: Analysis) -> Iterator[str]:
     yield f"<h2>Causes: what the wave does that ends the bubble</h2><dl>{meanings}</dl>"
 
 
-def _cell(name: str, value: Any) -> str:
-    if value is None or value != value:
-        return "-"
+def _column(name: str) -> Column:
+    """How the values of a column of a command's table read."""
     if name.endswith("vaddr"):
-        return f"{int(value):#x}"
+        return Column(name, address)
+    return Column(name, partial(_value, share=any(part in name for part in _SHARES)))
+
+
+def _value(value: Any, *, share: bool) -> str:
     if isinstance(value, float):
-        if any(part in name for part in _SHARES):
-            return f"{100 * value:.1f} %"
-        return f"{value:,.2f}".rstrip("0").rstrip(".")
+        return percent(value) if share else f"{value:,.2f}".rstrip("0").rstrip(".")
     return f"{value:,}" if isinstance(value, int) else escape(str(value))
 
 
@@ -110,11 +113,14 @@ def _table(table: pd.DataFrame, columns: list[str]) -> str:
         return '<p class="note">Nothing to show.</p>'
     part = table[columns].head(ROWS)
     text = {name for name in columns if part[name].map(lambda v: isinstance(v, str)).any()}
+    shown = {name: _column(name) for name in columns}
     mark = {name: ' class="text"' if name in text else "" for name in columns}
     head = "".join(f"<th{mark[name]}>{name.replace('_', ' ')}</th>" for name in columns)
     rows = "".join(
         "<tr>"
-        + "".join(f"<td{mark[n]}>{_cell(n, v)}</td>" for n, v in zip(columns, row, strict=True))
+        + "".join(
+            f"<td{mark[n]}>{shown[n].cell(v)}</td>" for n, v in zip(columns, row, strict=True)
+        )
         + "</tr>"
         for row in part.itertuples(index=False, name=None)
     )
