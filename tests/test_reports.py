@@ -129,8 +129,10 @@ def test_r7_events_outside_the_occupancy_keep_their_time(tmp_path):
 def test_r7_malformed_input_is_named(decoded, name, content, expected):
     """https://github.com/ROCm/rocprof-compute-viewer/pull/43: no message."""
     (decoded / name).write_text(json.dumps(content))
-    with pytest.raises(tracekit.TracekitError, match=expected):
-        tracekit.open(decoded).timeline()
+    timeline = tracekit.open(decoded).timeline()
+    assert any(expected in note for note in timeline.notes)
+    assert timeline.lacking_files == (expected,)
+    assert len(timeline.instructions)
 
 
 def test_r9_an_instruction_without_a_pc_stays_a_row(decoded):

@@ -106,12 +106,13 @@ def open_all(
     Streams given one by one are one capture.  Raises TracekitError when there is none.
     """
     assumed = options.get("assume_mfma_cycles")
-    found = captures_of(path, **options)
-    return [
-        OpenCapture(**{f.name: getattr(each, f.name) for f in fields(each)},
-                    assumed_mfma_cycles=assumed)
-        for each in found
-    ]  # fmt: skip
+    return [opened(each, assumed) for each in captures_of(path, **options)]
+
+
+def opened(capture: Capture, assumed_mfma_cycles: int | None = None) -> OpenCapture:
+    """A capture that can be decoded, of what was found on disk."""
+    found = {field.name: getattr(capture, field.name) for field in fields(capture)}
+    return OpenCapture(**found, assumed_mfma_cycles=assumed_mfma_cycles)
 
 
 def _of_streams(
