@@ -28,6 +28,14 @@ def captures():
     return CAPTURES
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """Listings that tests disassemble are not kept in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture
 def assemble(tmp_path):
     """``assemble(text, cpu="gfx950", name="kernel") -> path`` of a code object."""

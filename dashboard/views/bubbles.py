@@ -15,11 +15,7 @@ from dashboard.views.parts import Request, caption, command, notes, page, subtit
 from tracekit.analysis.bubbles import MINIMUM, SHORT
 from tracekit.analysis.causes import CAUSES, MEANINGS, SimdCauses
 from tracekit.analysis.iterations import fold
-from tracekit.present.cells import Column, number, percent
-
-
-def _address(value: Any) -> str:
-    return "-" if value < 0 else f"{int(value):#x}"
+from tracekit.present.cells import Column, address, number, percent
 
 
 def _index(value: Any) -> str:
@@ -34,8 +30,8 @@ _CAUSES = {
 _PLACES = {
     "cause": Column("cause", left=True), "bubbles": Column("bubbles", number),
     "cycles": Column("cycles", number), "mean_cycles": Column("mean cycles", number),
-    "share": Column("of idle", percent), "previous_vaddr": Column("previous MFMA", _address),
-    "next_vaddr": Column("next MFMA", _address), "next_mfma": Column("opcode", left=True),
+    "share": Column("of idle", percent), "previous_mfma_vaddr": Column("previous MFMA", address),
+    "next_mfma_vaddr": Column("next MFMA", address), "next_mfma": Column("opcode", left=True),
 }  # fmt: skip
 _ROWS = {
     "simd": Column("SIMD"), "start": Column("start", number), "cycles": Column("cycles", number),

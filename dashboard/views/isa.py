@@ -84,7 +84,7 @@ def records(service: Service, key: str, window: str) -> list[dict[str, Any]]:
     marks = _loops(service, key)
     bubbles = service.analysis(key, window).bubbles.rows
     wide = bubbles[bubbles["start"] >= 0]
-    caused = wide.groupby(["next_code_object", "next_vaddr"])["cycles"].sum().to_dict()
+    caused = wide.groupby(["next_mfma_code_object", "next_mfma_vaddr"])["cycles"].sum().to_dict()
     total = max(int(found.rows["latency_cycles"].sum()), 1)
     rows = []
     for row, line in zip(found.rows.to_dict("records"), found.lines.row.tolist(), strict=True):

@@ -48,8 +48,8 @@ Array = NDArray[np.int64]
 SHORT = "short_gaps"
 COLUMNS = (
     "se", "cu", "simd", "dispatch", "window", "start", "cycles", "cause", "iteration", "offset",
-    "previous_code_object", "previous_vaddr", "previous_line", "previous_mfma",
-    "next_code_object", "next_vaddr", "next_line", "next_mfma", "waves", "runner_up",
+    "previous_mfma_code_object", "previous_mfma_vaddr", "previous_mfma_line", "previous_mfma",
+    "next_mfma_code_object", "next_mfma_vaddr", "next_mfma_line", "next_mfma", "waves", "runner_up",
     *CAUSE_COLUMNS, *SPLIT_COLUMNS, *OTHER_COLUMNS,
 )  # fmt: skip
 
@@ -131,7 +131,7 @@ def _rows(
     for name, at in (("previous", edges.before[bubble]), ("next", edges.after[bubble])):
         row = np.append(np.where(at >= 0, rows[at], -1), -1)
         for key in ("code_object", "vaddr", "line"):
-            columns[f"{name}_{key}"] = np.append(getattr(listing, key), -1)[row]
+            columns[f"{name}_mfma_{key}"] = np.append(getattr(listing, key), -1)[row]
         columns[f"{name}_mfma"] = [listing.text[i] if i >= 0 else "" for i in row.tolist()]
     for names, key in (
         (CAUSE_COLUMNS, "cause"),

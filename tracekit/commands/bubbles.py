@@ -24,15 +24,15 @@ _CAUSES = {
     "of_idle": Column("of idle", percent),
 }
 _PLACES = {
-    "previous_vaddr": Column("previous MFMA", address),
-    "next_vaddr": Column("next MFMA", address),
+    "previous_mfma_vaddr": Column("previous MFMA", address),
+    "next_mfma_vaddr": Column("next MFMA", address),
     "bubbles": Column("bubbles", number),
     "cycles": Column("cycles", number),
     "share": Column("of idle", percent),
     "mean_cycles": Column("mean", number),
     "near_ties": Column("near ties", number),
     "split": Column("causes", left=True),
-    "next_source": Column("source", word, left=True),
+    "next_mfma_source": Column("source", word, left=True),
 }
 _INSTRUCTIONS = {
     "vaddr": Column("PC", address),

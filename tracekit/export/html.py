@@ -78,8 +78,8 @@ def _sections(analysis: Analysis) -> Iterator[str]:
     result = analysis.bubbles
     yield "<h2>Why the matrix pipe is idle</h2>" + _bars(result.totals)
     yield "<h3>Largest bubbles by place</h3>" + _table(
-        result.places, ["cause", "bubbles", "cycles", "mean_cycles", "share", "previous_vaddr",
-                        "previous_mfma", "next_vaddr", "next_mfma"],
+        result.places, ["cause", "bubbles", "cycles", "mean_cycles", "share", "previous_mfma_vaddr",
+                        "previous_mfma", "next_mfma_vaddr", "next_mfma"],
     )  # fmt: skip
     yield "<h3>Bubble map: iteration and offset</h3>" + _map(
         analysis.by_offset, "iteration", "offset"

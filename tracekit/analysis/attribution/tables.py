@@ -40,9 +40,11 @@ TOTAL_COLUMNS = (
 )  # fmt: skip
 _MFMA = ("code_object", "vaddr", "line", "source")
 PLACE_COLUMNS = (
-    "dispatch", "place", "previous_code_object", "previous_vaddr", "previous_line",
-    "previous_source", "previous_mfma", "next_code_object", "next_vaddr", "next_line",
-    "next_source", "next_mfma", "bubbles", "cycles", "mean_cycles", "share", "cause",
+    "dispatch", "place",
+    "previous_mfma_code_object", "previous_mfma_vaddr", "previous_mfma_line",
+    "previous_mfma_source", "previous_mfma",
+    "next_mfma_code_object", "next_mfma_vaddr", "next_mfma_line", "next_mfma_source", "next_mfma",
+    "bubbles", "cycles", "mean_cycles", "share", "cause",
     "near_ties", *CAUSE_COLUMNS, *SPLIT_COLUMNS,
 )  # fmt: skip
 INSTRUCTION_COLUMNS = (
@@ -180,12 +182,12 @@ def places(
         **{name: split[:, i + 1] for i, name in enumerate(SPLIT_COLUMNS)},
     }
     for name, row in (("previous", unique[:, 2]), ("next", unique[:, 3])):
-        columns.update({f"{name}_{key}": value for key, value in _code(timeline, row).items()})
-        columns[f"{name}_mfma"] = columns.pop(f"{name}_instruction")
+        columns.update({f"{name}_mfma_{key}": value for key, value in _code(timeline, row).items()})
+        columns[f"{name}_mfma"] = columns.pop(f"{name}_mfma_instruction")
     table = pd.DataFrame(columns)
     table["mean_cycles"] = (table["cycles"] / table["bubbles"]).where(table["bubbles"] > 0)
     table["share"] = table["cycles"] / table.groupby("dispatch")["cycles"].transform("sum")
-    table = table.sort_values(["cycles", "previous_vaddr"], ascending=[False, True])
+    table = table.sort_values(["cycles", "previous_mfma_vaddr"], ascending=[False, True])
     return pd.DataFrame(table[list(PLACE_COLUMNS)]).reset_index(drop=True)
 
 
