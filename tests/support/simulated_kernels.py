@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 HEAD = """
-.amdgcn_target "amdgcn-amd-amdhsa--gfx950"
+.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
 .text
 .globl k
 .p2align 8
@@ -55,7 +55,12 @@ amdhsa.kernels:
 
 @lru_cache(maxsize=512)
 def assemble(
-    body: str, buffers: int = 0, lds: int = 0, denorm: int = 3, overflow: int = 0
+    body: str,
+    buffers: int = 0,
+    lds: int = 0,
+    denorm: int = 3,
+    overflow: int = 0,
+    arch: str = "gfx950",
 ) -> bytes:
     """A linked code object with one kernel `k` that takes `buffers` pointers; ends itself."""
     args = "\n".join(
@@ -68,10 +73,10 @@ def assemble(
     )
     with tempfile.TemporaryDirectory() as folder:
         text, obj, linked = (Path(folder) / f"k.{end}" for end in ("s", "o", "co"))
-        text.write_text(HEAD + body + tail)
+        text.write_text(HEAD.format(arch=arch) + body + tail)
         run = [sys.executable, "-m", "ziglang"]
         subprocess.run(
-            [*run, "clang", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx950", "-c", str(text), "-o",
+            [*run, "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-c", str(text), "-o",
              str(obj)], check=True, capture_output=True,
         )  # fmt: skip
         subprocess.run(

@@ -1,12 +1,15 @@
 """The wait states that gfx950 does not enforce, and the pass that inserts them.
 
-Table: LLVM 22's GCNHazardRecognizer for gfx950 (shader results are not tracked by the hardware).
+Table: LLVM 22's GCNHazardRecognizer for gfx950 (shader results are not tracked by the hardware),
+the rows that these kernels can meet: they store at most 64 bits and write no EXEC by v_cmpx, for
+example. `zyfa.sim.rules.waitstates` has all of them.
 Slots are instruction slots between producer and consumer, each instruction 1, s_nop N = N + 1.
 The pass walks the control flow graph, keeping for every register the youngest age of each kind of
 producer over all paths, and puts s_nop in front of a consumer that would come too early.
 
 This table and that of `zyfa.sim.rules.waitstates` are two on purpose, written apart from one
-another: the simulator and `zyfa lint` check what this pass inserts, which a shared table could not.
+another: the simulator and `zyfa lint`, which the tests run on every variant, check what this pass
+inserts, which a shared table could not.
 """
 
 from __future__ import annotations
@@ -73,6 +76,8 @@ def _needed(instruction: Instruction, unit: str, kind: str, reads: bool) -> int:
         return _after_mfma(instruction, unit, int(family[4:]), identity)
     if family.startswith("srcc"):
         return MFMA_C_OVERWRITE[int(family[4:])] if instruction.is_vector and not reads else 0
+    if family == "high":  # a writer keeps or checks the other half, so it is a reader too
+        return HIGH_HALF_TO_VALU if instruction.is_vector or instruction.is_mfma else 0
     if not reads:
         return 0
     if family == "salu":
@@ -84,8 +89,6 @@ def _needed(instruction: Instruction, unit: str, kind: str, reads: bool) -> int:
     if family == "trans" and instruction.is_vector:
         plain = name.removesuffix("_e64") not in TRANSCENDENTAL
         return TRANS_TO_VALU if plain else 0
-    if family == "high" and instruction.is_vector and not _fills_other_half(instruction, unit):
-        return HIGH_HALF_TO_VALU
     return 0
 
 
@@ -112,11 +115,6 @@ def _after_scalar_of_valu(instruction: Instruction) -> int:
     if instruction.is_vector or instruction.is_mfma:
         return VALU_SGPR_TO_VALU
     return VALU_SGPR_TO_VMEM if instruction.mnemonic.startswith("buffer_") else 0
-
-
-def _fills_other_half(instruction: Instruction, unit: str) -> bool:
-    packs = instruction.mnemonic.startswith(("v_ashr_pk", "v_cvt_pk_fp8"))
-    return packs and unit in instruction.writes
 
 
 def missing(instruction: Instruction, state: State) -> int:

@@ -10,15 +10,17 @@ import click
 @click.command("lint")
 @click.argument("kernel", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def command(kernel: Path) -> None:
-    """Check a linked gfx950 code object for missing wait states, by LLVM's counting.
+    """Check a linked code object for missing wait states, by LLVM's counting.
 
-    Exit code 3 when something is found.
+    For gfx90a, gfx942 and gfx950: the ELF says which. Exit code 3 when something is found, 1 when
+    KERNEL is not such a code object.
     """
     from zyfa.sim.isa.program import Program
     from zyfa.sim.rules.lint import lint
+    from zyfa.sim.rules.waitstates import ARCHS
     from zyfa.sim.state import loader
 
-    code = loader.load(kernel)
+    code = loader.load(kernel, ARCHS)
     program = Program(code, next(iter(code.kernels.values())))
     findings = lint(program)
     for finding in findings:

@@ -57,6 +57,12 @@ ROWS = {
         merge("v_ashr_pk_u8_i32", v(1), v(4), v(5), 17, mods="op_sel:[0,0,0,1]"),
         0,
     ),
+    "high half then low half": (
+        HIGH,
+        merge("v_ashr_pk_u8_i32", v(1), v(4), v(5), 17),
+        1,
+    ),
+    "high half overwritten": (HIGH, op("v_mov_b32", v(1), v(4)), 1),
     "readfirstlane": (op("v_mov_b32", v(1), 0), op("v_readfirstlane_b32", s(9), v(1)), 1),
     "mask": (
         op("v_cmp_gt_i32", s(20, 2), 5, v(1)),

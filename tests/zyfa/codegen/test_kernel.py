@@ -10,11 +10,13 @@ from zyfa.codegen import Options, all_options, emit, kernel
 from zyfa.codegen.hazards import legalise
 from zyfa.codegen.instruction import Comment, Instruction, Label
 from zyfa.codegen.options import CHOICES
-from zyfa.sim.isa.program import disassemble
+from zyfa.sim.isa.program import Program, disassemble
+from zyfa.sim.rules.lint import lint
 from zyfa.sim.state.loader import load
 
 SOFTMAX = ("exact", "lean_u8", "lean_ashr")
 QUICK = [o for o in all_options() if o.markers == "off" and o.setprio == "off"]
+SWITCHED = [o for o in all_options() if o.markers == o.setprio == "on" and o.fma == "packed"]
 
 
 def loop_body(options):
@@ -135,6 +137,12 @@ def test_variants_assemble(name):
     code = toolchain.build(emit(options))
     assert options.symbol.encode() in code
     assert (b"sqtt_funcmap" in code) == (options.markers == "on")
+
+
+@pytest.mark.parametrize("options", [*QUICK, *SWITCHED], ids=lambda o: o.name)
+def test_lint_finds_nothing_in_a_variant(options):
+    code = load(toolchain.build(emit(options)))
+    assert lint(Program(code, code.kernel())) == []
 
 
 def test_setprio_brackets_the_matrix_phase():

@@ -12,7 +12,7 @@ from tests.support import simulated_kernels
 
 @pytest.fixture
 def assemble() -> Callable[..., bytes]:
-    """`assemble(body, buffers=0, lds=0, denorm=3, overflow=0)` -> linked code object."""
+    """`assemble(body, buffers, lds, denorm, overflow, arch)` -> linked code object."""
     pytest.importorskip("ziglang", reason="the assembler comes with the ziglang wheel")
     return simulated_kernels.assemble
 

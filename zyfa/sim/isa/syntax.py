@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from zyfa.sim.state.registers import AGPR, EXEC, M0, SCC, SGPR, TTMP, VCC, VGPR
@@ -61,7 +61,7 @@ class Syntax:
     operands: tuple[Operand, ...]
     modifiers: dict[str, Any] = field(hash=False)
 
-    @property
+    @cached_property
     def stem(self) -> str:
         """The mnemonic without its encoding suffix."""
         return re.sub(r"_(e32|e64|sdwa|dpp|e64_dpp)$", "", self.mnemonic)

@@ -1,165 +1,99 @@
-"""Software hazards of gfx950: results that the hardware does not track.
+"""Software hazards: results that the hardware does not track, on one of the chips of `ARCHS`.
 
 A consumer may issue no earlier than its producer's issue + 4 (slots + 1) cycles. The slot counts
-are in `zyfa.sim.rules.waitstates`.
+are in `zyfa.sim.rules.waitstates`; what an instruction writes and checks is in
+`zyfa.sim.rules.effects`.
 """
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 from typing import NoReturn
 
 from zyfa.sim.errors import HazardError, PoisonError
 from zyfa.sim.isa.instruction import Instruction
 from zyfa.sim.isa.syntax import parse
-from zyfa.sim.rules.usage import registers, usage
-from zyfa.sim.rules.waitstates import NEED, WAR_SLOTS, Kind, Role, passes
-from zyfa.sim.state.registers import AGPR, EXEC, M0, REGISTERS, SGPR, VCC
+from zyfa.sim.rules.effects import HWREGS, MEMORY, UNIT, checks, effects, opcode
+from zyfa.sim.rules.usage import usage
+from zyfa.sim.rules.waitstates import ACCUMULATORS, Kind, Role, Row, needs
+from zyfa.sim.state.registers import AGPR, EXEC, HWREG, M0, SGPR, VCC
 from zyfa.sim.state.wave import Pending, Wave
 
-TRANSCENDENTAL = re.compile(r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_")
-HALF_WRITE = re.compile(r"v_(cvt_(scalef32_)?pk_(fp8|bf8)_f32|ashr_pk_[ui]8_i32|cvt_sr_(fp8|bf8))")
-LANE_SELECT = re.compile(r"v_(readlane|writelane)")
-READ_LANE = re.compile(r"v_read(first)?lane")
-SWAP = re.compile(r"v_permlane\d+_swap")
-MEMORY = re.compile(r"(ds|global|flat|scratch|buffer)_")
-
-
-def producer_kinds(text: str) -> tuple[Kind, Kind]:
-    """(kind for vector registers, kind for scalar registers) that the instruction leaves."""
-    syntax = parse(text)
-    stem = syntax.stem
-    if stem.startswith(("v_mfma", "v_smfmac")):
-        return Kind[f"MFMA{passes(text)}"], Kind.SAFE
-    if stem.startswith("v_"):
-        scalar = Kind.CMPX if stem.startswith("v_cmpx") else Kind.VALU_SCALAR
-        if TRANSCENDENTAL.match(stem):
-            return Kind.TRANS, scalar
-        picks = syntax.modifiers.get("op_sel", [0])
-        if (HALF_WRITE.match(stem) and picks[-1]) or syntax.modifiers.get(
-            "dst_sel", "DWORD"
-        ) not in ("DWORD",):
-            return Kind.HALF, scalar
-        return Kind.VALU, scalar
-    if stem.startswith("s_setreg"):
-        return Kind.SAFE, Kind.SETREG
-    if stem.startswith("s_"):
-        return Kind.SAFE, Kind.SALU_M0
-    return Kind.SAFE, Kind.SAFE
-
-
-SETREG_CELL = REGISTERS - 1
-
-
-def checks(  # noqa: C901, PLR0915 - a branch a role of the table
-    text: str,
-) -> list[tuple[int, int]]:
-    """(register, Role) pairs to test before the instruction may issue."""
-    syntax, use = parse(text), usage(text)
-    stem = syntax.stem
-    out: list[tuple[int, int]] = []
-    matrix = stem.startswith(("v_mfma", "v_smfmac"))
-    memory = bool(MEMORY.match(stem))
-    vector = stem.startswith("v_")
-    if matrix:
-        sparse = stem.startswith("v_smfmac")
-        for number, item in enumerate(use.sources):
-            accumulator = number == 2 if not sparse else item is use.destinations[0]
-            role = Role.MATRIX_C if accumulator else Role.MATRIX_AB
-            out += [(r, role) for r in registers(item)]
-        out.append((EXEC, Role.EXEC_MATRIX))
-        return out
-    if SWAP.match(stem):
-        base = Role.SWAP
-    elif READ_LANE.match(stem):
-        base = Role.READ_LANE
-    elif TRANSCENDENTAL.match(stem):
-        base = Role.TRANS
-    elif memory:
-        base = Role.MEMORY
-    else:
-        base = Role.VALU
-    dpp = "_dpp" in syntax.mnemonic
-    for number, item in enumerate(use.sources):
-        for r in registers(item):
-            if r < SGPR:
-                out.append((r, Role.DPP if dpp and number == 0 else base))
-            elif r == M0 and not vector:
-                continue
-            elif LANE_SELECT.match(stem) and number == 1:
-                out.append((r, Role.LANE_SELECT))
-            elif memory:
-                out.append((r, Role.SCALAR_MEMORY))
-            elif vector:
-                out.append((r, Role.SCALAR_VALU))
-            else:
-                out.append((r, Role.OTHER))
-    if stem.startswith("v_div_fmas"):
-        out += [(VCC, Role.DIV_FMAS), (VCC + 1, Role.DIV_FMAS)]
-    if stem.startswith(("s_cbranch_vcc",)):
-        out += [(VCC, Role.OTHER), (VCC + 1, Role.OTHER)]
-    if M0 in use.reads:
-        needs_m0 = "lds" in syntax.modifiers or "_lds_" in stem or stem == "s_ttracedata"
-        out.append((M0, Role.M0 if needs_m0 else Role.OTHER))
-    if stem == "s_getreg_b32":
-        out.append((SETREG_CELL, Role.GETREG))
-    if dpp:
-        out.append((EXEC, Role.DPP))
-    half = HALF_WRITE.match(stem)
-    for r in use.writes:
-        if (r < SGPR and not half) or r < SGPR:
-            out.append((r, Role.WRITE))
-        else:
-            out.append((r, Role.OTHER))
-    return out
+WRITES = (Role.VALU_WRITE, Role.MATRIX_WRITE, Role.MEMORY_WRITE)
 
 
 class Scoreboard:
-    """The hazard bookkeeping of one static instruction, precomputed."""
+    """The hazard bookkeeping of one static instruction, precomputed for a chip.
+
+    `marks`: (needs, registers) of what it writes; `war_needs`, `war_registers`: of what it reads
+    and no younger instruction may overwrite yet; `writes`: the part of `checks` that overwrites.
+    """
 
     __slots__ = (
         "accumulator",
         "checks",
+        "is_dgemm",
+        "is_dot",
         "is_matrix",
+        "marks",
         "memory",
-        "scalar_kind",
+        "opcode",
         "scalar_writes",
-        "stem",
-        "text",
-        "vector_kind",
         "vector_writes",
-        "war",
+        "war_needs",
         "war_registers",
-        "writes_by_valu",
+        "writes",
     )  # fmt: skip
 
-    def __init__(self, inst: Instruction):
-        text = inst.text
-        use = usage(text)
-        self.stem = inst.syntax.stem
-        self.memory = bool(MEMORY.match(self.stem)) or self.stem.startswith(("s_load", "s_buffer"))
-        self.checks = [(r, int(role)) for r, role in checks(text)]
-        vector, scalar = producer_kinds(text)
-        self.vector_kind, self.scalar_kind = int(vector), int(scalar)
-        self.is_matrix = vector >= Kind.MFMA2
-        self.vector_writes = tuple(r for r in use.writes if r < SGPR)
-        self.scalar_writes = tuple(
-            r for r in use.writes if r >= SGPR and (scalar != Kind.SALU_M0 or r == M0)
-        )
-        if scalar == Kind.SETREG:
-            self.scalar_writes = (SETREG_CELL,)
-        self.writes_by_valu = self.stem.startswith("v_") and not self.is_matrix
-        self.war = 0
-        self.war_registers: tuple[int, ...] = ()
-        self.accumulator: tuple[int, ...] = ()
-        if self.is_matrix:
-            c = use.sources[2] if len(use.sources) > 2 else use.destinations[0]
-            if self.stem.startswith("v_smfmac"):
-                c = use.destinations[0]
-            self.accumulator = tuple(registers(c))
-            if self.accumulator != self.vector_writes:
-                self.war = WAR_SLOTS[passes(text)]
-                self.war_registers = self.accumulator
+    def __init__(self, text: str, arch: str):
+        table = needs(arch)
+        found = effects(text, arch)
+        stem = parse(text).stem
+        self.opcode = opcode(text, arch)
+        self.memory = bool(MEMORY.match(stem)) or stem.startswith(("s_load", "s_buffer"))
+        self.checks = [(r, int(role)) for r, role in checks(text, arch)]
+        self.writes = [(r, role) for r, role in self.checks if role in WRITES]
+        self.is_matrix = Kind.XDL2 <= found.vector <= Kind.DGEMM_16X16
+        self.is_dgemm = found.vector in (Kind.DGEMM_4X4, Kind.DGEMM_16X16)
+        self.is_dot = found.vector == Kind.DOT
+        self.accumulator = found.accumulator
+        self.vector_writes = tuple(r for r in usage(text).writes if r < SGPR)
+        self.scalar_writes = found.scalar_writes
+        marks = [(table[found.vector], self.vector_writes)] if found.vector else []
+        if found.scalar and found.scalar_writes:
+            marks.append((table[found.scalar], found.scalar_writes))
+        if self.is_dgemm:
+            marks.append((table[found.vector], (UNIT,)))
+        self.marks: list[tuple[Row, tuple[int, ...]]] = [m for m in marks if any(m[0]) and m[1]]
+        self.war_needs = table[found.held]
+        self.war_registers = found.held_registers if any(self.war_needs) else ()
+
+
+@lru_cache(maxsize=65536)
+def scoreboard(text: str, arch: str = "gfx950") -> Scoreboard:
+    """The bookkeeping of an instruction, which its text and the chip decide alone."""
+    return Scoreboard(text, arch)
+
+
+def slots(row: Row, role: int, board: Scoreboard, producer: Scoreboard) -> int:
+    """Slots that `board` needs after `producer` by its `row`, with the exemptions.
+
+    SrcC on exactly the registers of D is forwarded within one opcode; another opcode needs the
+    slots of a partial overlap (LLVM 22 inserts none, its pull request 218363 does). A dot product
+    forwards its accumulator to the same opcode, too.
+    """
+    if producer.is_matrix and role in ACCUMULATORS:
+        if board.accumulator == producer.vector_writes:
+            same = row[Role.SAME_C]
+            return same if board.opcode == producer.opcode else max(row[role], same)
+        return row[role]
+    if producer.is_dot and role in (Role.DOT_C, Role.VALU_WRITE):
+        return 0 if board.opcode == producer.opcode else row[role]
+    return row[role]
+
+
+SETTLED = 4 * 22
+"""Cycles after which every result can be used: the longest row has 20 slots."""
 
 
 def check(  # noqa: C901 - every instruction goes through it, so no calls
@@ -173,34 +107,28 @@ def check(  # noqa: C901 - every instruction goes through it, so no calls
             continue
         need, when, producer = entry
         if need is None:
-            if role != Role.WRITE or not _in_order(board, producer):
+            if role not in WRITES or not _in_order(board, producer.board):
                 _poisoned(w, inst, register, producer)
             continue
-        slots_needed = need[role]
-        if slots_needed and now < when + 4 * (slots_needed + 1):
-            if role == Role.MATRIX_C and chained(board, producer):
-                continue
-            _raise(producer, inst, register, slots_needed, (now - when) // 4 - 1)
-    if board.writes_by_valu:
-        readers = w.readers
-        for register in board.vector_writes:
-            entry = readers[register]
-            if entry is not None:
-                slots_needed, when, producer = entry
-                if now < when + 4 * (slots_needed + 1):
-                    _raise(producer, inst, register, slots_needed, (now - when) // 4 - 1)
+        if now < when + SETTLED and (need[role] or role in ACCUMULATORS):
+            needed = slots(need, role, board, producer.board)
+            if needed and now < when + 4 * (needed + 1):
+                _raise(producer, inst, register, needed, (now - when) // 4 - 1)
+    if now >= w.held_until:
+        return
+    readers = w.readers
+    for register, role in board.writes:
+        entry = readers[register]
+        if entry is not None:
+            need, when, producer = entry
+            if need[role] and now < when + 4 * (need[role] + 1):
+                _raise(producer, inst, register, need[role], (now - when) // 4 - 1)
 
 
-def chained(board: Scoreboard, producer: Instruction) -> bool:
-    """The accumulate chain: same opcode, exactly the same registers."""
-    other: Scoreboard = producer.board
-    return other.stem == board.stem and other.vector_writes == board.accumulator
-
-
-def _in_order(board: Scoreboard, producer: Instruction) -> bool:
+def _in_order(board: Scoreboard, producer: Scoreboard) -> bool:
     """Two loads of one kind return in order, so the later one may overwrite the earlier."""
-    queue = board.stem.startswith("ds_"), producer.board.stem.startswith("ds_")
-    return board.memory and queue[0] == queue[1] and not board.stem.startswith("s_")
+    queue = board.opcode.startswith("ds_"), producer.opcode.startswith("ds_")
+    return board.memory and queue[0] == queue[1] and not board.opcode.startswith("s_")
 
 
 def _poisoned(w: Wave, inst: Instruction, register: int, producer: Instruction) -> None:
@@ -217,26 +145,26 @@ def _raise(
 
 
 def note(w: Wave, inst: Instruction, board: Scoreboard, now: int) -> None:
-    """Record what `inst`, issued at `now`, wrote."""
-    if board.vector_kind:
-        entry = (NEED[board.vector_kind], now, inst)
+    """Record what `inst`, issued at `now`, wrote and holds."""
+    for row, registers in board.marks:
+        entry = (row, now, inst)
         writers = w.writers
-        for register in board.vector_writes:
+        for register in registers:
             writers[register] = entry
-        if board.war:
-            reader = (board.war, now, inst)
-            for register in board.war_registers:
-                w.readers[register] = reader
-    if board.scalar_kind:
-        entry = (NEED[board.scalar_kind], now, inst)
-        for register in board.scalar_writes:
-            w.writers[register] = entry
+    if board.war_registers:
+        reader = (board.war_needs, now, inst)
+        w.held_until = now + SETTLED
+        for register in board.war_registers:
+            w.readers[register] = reader
 
 
 def poison(w: Wave, entry: Pending) -> None:
     """Mark the registers of a memory result that is in flight."""
     mark = (None, entry, entry.instruction)
     for register in entry.registers:
+        before = w.writers[register]
+        if before is not None and before[2] is entry.instruction:
+            entry.written = before
         w.writers[register] = mark
 
 
@@ -245,7 +173,7 @@ def settle(w: Wave, entry: Pending) -> None:
     for register in entry.registers:
         mark = w.writers[register]
         if mark is not None and mark[1] is entry:
-            w.writers[register] = None
+            w.writers[register] = entry.written
 
 
 def name(register: int) -> str:
@@ -254,5 +182,7 @@ def name(register: int) -> str:
         return f"v{register}"
     if register < SGPR:
         return f"a{register - AGPR}"
-    special = {VCC: "vcc_lo", VCC + 1: "vcc_hi", M0: "m0", EXEC: "exec_lo", SETREG_CELL: "MODE"}
+    if register >= HWREG:
+        return "an f64 MFMA" if register == UNIT else HWREGS[register - HWREG]
+    special = {VCC: "vcc_lo", VCC + 1: "vcc_hi", M0: "m0", EXEC: "exec_lo"}
     return special.get(register, f"s{register - SGPR}")

@@ -6,13 +6,15 @@ followed for as many wait states as any consumer can need; the shortest path cou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from zyfa.sim.isa.branch import CONDITIONS, target_address
 from zyfa.sim.isa.instruction import Instruction
 from zyfa.sim.isa.program import Program
-from zyfa.sim.rules.hazards import Scoreboard, chained, name
-from zyfa.sim.rules.waitstates import NEED, Role
+from zyfa.sim.isa.syntax import Syntax
+from zyfa.sim.rules.hazards import Scoreboard, name, scoreboard, slots
+from zyfa.sim.rules.waitstates import Role, Row
 
 FAR = 36
 """No hazard reaches further (slots)."""
@@ -36,72 +38,93 @@ class Finding:
 
 
 def lint(program: Program) -> list[Finding]:
-    """All findings of the code object, in program order of the producer."""
-    boards = [Scoreboard(inst) for inst in program.instructions]
-    for inst, board in zip(program.instructions, boards, strict=True):
-        inst.board = board
+    """All findings of the code object by its chip's table, in program order of the producer.
+
+    Raises ValueError for a chip that has no table.
+    """
+    boards = [scoreboard(inst.text, program.code.arch) for inst in program.instructions]
     findings: dict[tuple[int, int], Finding] = {}
     for inst, board in zip(program.instructions, boards, strict=True):
         if reach(board):
-            _follow(program, boards, inst, board, findings)
+            _follow(program, boards, inst, findings)
     return list(findings.values())
 
 
 def reach(board: Scoreboard) -> int:
     """The most slots that any consumer can need after this producer."""
-    vector = max(NEED[board.vector_kind]) if board.vector_writes else 0
-    scalar = max(NEED[board.scalar_kind]) if board.scalar_writes else 0
-    return max(vector, scalar, board.war)
+    longest = [max(row) for row, _ in board.marks]
+    if board.war_registers:
+        longest.append(max(board.war_needs))
+    return max(longest, default=0)
 
 
-def _follow(  # noqa: C901 - one walk with its kinds of findings
+@dataclass(frozen=True)
+class _Point:
+    """A row reached after `passed` slots: registers still as the producer left or read them.
+
+    `dgemm`: an f64 MFMA came in between.
+    """
+
+    row: int
+    passed: int
+    alive: frozenset[int]
+    guarded: frozenset[int]
+    dgemm: bool = False
+
+
+def _follow(
     program: Program,
     boards: list[Scoreboard],
     producer: Instruction,
-    board: Scoreboard,
     findings: dict[tuple[int, int], Finding],
 ) -> None:
+    board = boards[producer.index]
     limit = reach(board)
-    vector = NEED[board.vector_kind] if board.vector_writes else None
-    scalar = NEED[board.scalar_kind] if board.scalar_writes else None
-    live = {register: vector for register in board.vector_writes if vector}
-    live |= {register: scalar for register in board.scalar_writes if scalar}
-    best: dict[int, int] = {}
-    stack: list[tuple[int, int, frozenset[int], frozenset[int]]]
-    stack = [(row, 0, frozenset(live), frozenset(board.war_registers))
+    live = {register: row for row, written in board.marks for register in written}
+    best: dict[tuple[int, bool], int] = {}
+    stack = [_Point(row, 0, frozenset(live), frozenset(board.war_registers))
              for row in successors(program, producer)]  # fmt: skip
     while stack:
-        row, passed, alive, guarded = stack.pop()
-        if passed >= limit or best.get(row, FAR) <= passed or not (alive or guarded):
+        point = stack.pop()
+        key = point.row, point.dgemm
+        if point.passed >= limit or best.get(key, FAR) <= point.passed:
             continue
-        best[row] = passed
-        inst, other = program.instructions[row], boards[row]
-        for register, role in other.checks:
-            if register not in alive:
-                continue
-            needed = live[register][role]
-            if needed > passed:
-                if role == Role.MATRIX_C and chained(other, producer):
-                    continue
-                key = producer.index, inst.index
-                found = Finding(producer.where, inst.where, name(register), needed, passed)
-                findings.setdefault(key, found)
-        if other.writes_by_valu and board.war > passed:
-            for register in other.vector_writes:
-                if register in guarded:
-                    key = producer.index, inst.index
-                    found = Finding(producer.where, inst.where, name(register), board.war, passed)
-                    findings.setdefault(key, found)
+        if not (point.alive or point.guarded):
+            continue
+        best[key] = point.passed
+        inst, other = program.instructions[point.row], boards[point.row]
+        for register, needed in _needs(point, live, board, other):
+            if needed > point.passed:
+                found = Finding(producer.where, inst.where, name(register), needed, point.passed)
+                findings.setdefault((producer.index, inst.index), found)
         # A later writer of the register is checked on its own.
-        alive = alive - set(other.vector_writes) - set(other.scalar_writes)
-        guarded = guarded - set(other.vector_writes)
+        written = set(other.vector_writes)
+        alive = point.alive - written - set(other.scalar_writes)
+        passed = point.passed + states(inst.syntax)
+        dgemm = point.dgemm or other.is_dgemm
         for following in successors(program, inst):
-            stack.append((following, passed + states(inst), alive, guarded))
+            stack.append(_Point(following, passed, alive, point.guarded - written, dgemm))
 
 
-def states(inst: Instruction) -> int:
+def _needs(
+    point: _Point, live: dict[int, Row], board: Scoreboard, other: Scoreboard
+) -> Iterator[tuple[int, int]]:
+    """(register, slots) that `other` needs after the producer `board`."""
+    for register, role in other.checks:
+        if register in point.alive:
+            row = live[register]
+            needed = slots(row, role, other, board)
+            if role == Role.MEMORY and point.dgemm:
+                needed = max(needed, row[Role.MEMORY_AFTER_DGEMM])
+            yield register, needed
+    for register, role in other.writes:
+        if register in point.guarded:
+            yield register, board.war_needs[role]
+
+
+def states(syntax: Syntax) -> int:
     """Wait states of an instruction."""
-    return 1 + inst.operands[0].number if inst.syntax.stem == "s_nop" else 1
+    return 1 + syntax.operands[0].number if syntax.stem == "s_nop" else 1
 
 
 def successors(program: Program, inst: Instruction) -> list[int]:

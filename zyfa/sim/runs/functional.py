@@ -23,12 +23,12 @@ def issue(w: Wave, inst: Instruction, now: int) -> None:
     """Check hazards, execute, and record what was written. `w.next` is advanced."""
     if inst.execute is undecoded:
         build(inst)
-        inst.board = hazards.Scoreboard(inst)
+        inst.board = hazards.scoreboard(inst.text)
     board = inst.board
     hazards.check(w, inst, board, now)
     w.next = inst.index + 1
     inst.execute(w)
-    if board.vector_writes or board.scalar_writes:
+    if board.marks or board.war_registers:
         hazards.note(w, inst, board, now)
     if board.memory:
         if w.lgkm and w.lgkm[-1].instruction is inst:

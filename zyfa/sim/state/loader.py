@@ -82,10 +82,16 @@ class CodeObject:
         return self.kernels[name]
 
 
-def load(source: bytes | str | Path) -> CodeObject:
-    """Read an assembled or linked AMDGPU code object.
+class CodeObjectError(SimError):
+    """Not a linked AMDGPU code object; exit code 1."""
 
-    Raises SimError when it is not one or has no kernel descriptor.
+    exit_code = 1
+
+
+def load(source: bytes | str | Path, archs: tuple[str, ...] = ("gfx950",)) -> CodeObject:
+    """Read a linked AMDGPU code object for one of `archs`.
+
+    Raises CodeObjectError when it is none, is another chip's, or has no kernel descriptor.
     """
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
     try:
@@ -99,14 +105,18 @@ def load(source: bytes | str | Path) -> CodeObject:
         symbols = elf.get_section_by_name(".symtab") or elf.get_section_by_name(".dynsym")
         note = elf.get_section_by_name(".note")
     except ELFError as error:
-        raise SimError(f"not an ELF code object: {error}") from error
+        raise CodeObjectError(
+            f"{_named(source)} is not an ELF code object: {str(error).lower()}"
+        ) from error
     if text is None or not isinstance(symbols, SymbolTableSection):
-        raise SimError("the code object has no .text or no symbols")
+        raise CodeObjectError("the code object has no .text or no symbols")
     if elf.header["e_type"] == "ET_REL":
-        raise SimError("the code object is not linked; link it with ld.lld -shared")
+        raise CodeObjectError("the code object is not linked; link it with ld.lld -shared")
     processor = mach_name(elf["e_flags"])
-    if processor != "gfx950":
-        raise SimError(f"the code object is for {processor or 'another chip'}, not gfx950")
+    if processor not in archs:
+        raise CodeObjectError(
+            f"the code object is for {processor or 'another chip'}, not {' or '.join(archs)}"
+        )
     code = CodeObject(data, segments, text["sh_addr"], text.data(), processor)
     metadata = _metadata(note.data() if note else b"")
     for symbol in symbols.iter_symbols():
@@ -115,8 +125,12 @@ def load(source: bytes | str | Path) -> CodeObject:
             raw = _at(segments, symbol["st_value"], 64)
             code.kernels[name] = _kernel(name, symbol["st_value"], raw, metadata.get(name, {}))
     if not code.kernels:
-        raise SimError("the code object has no kernel descriptor (symbol *.kd)")
+        raise CodeObjectError("the code object has no kernel descriptor (symbol *.kd)")
     return code
+
+
+def _named(source: bytes | str | Path) -> str:
+    return "this" if isinstance(source, bytes) else str(source)
 
 
 def source_lines(data: bytes) -> list[tuple[int, str]]:

@@ -5,4 +5,6 @@ VGPR, AGPR, SGPR = 0, 256, 512
 
 VCC, TTMP, M0, EXEC = SGPR + 106, SGPR + 108, SGPR + 124, SGPR + 126
 SCC = SGPR + 128
-REGISTERS = SGPR + 130
+HWREG = SGPR + 130
+"""First of 16 cells of the hazard check that are no registers of a wave."""
+REGISTERS = HWREG + 16

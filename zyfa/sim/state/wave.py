@@ -38,7 +38,8 @@ class Group(Protocol):
 class Pending:
     """A memory instruction in flight: `commit` writes its result when a s_waitcnt covers it.
 
-    `done`: cycle at which the result has arrived (0 without timing); `kind`: "vmem", "lds", "smem".
+    `done`: cycle at which the result has arrived (0 without timing); `kind`: "vmem", "lds", "smem";
+    `written`: the hazard entry of its registers, back in force after the wait.
     """
 
     registers: tuple[int, ...]
@@ -46,6 +47,7 @@ class Pending:
     instruction: Located
     kind: str
     done: int = 0
+    written: object = None
 
 
 _masks: dict[int, np.ndarray | None] = {ALL: None}
@@ -76,7 +78,8 @@ class Wave:
     v: uint32[512, 64], AGPRs from row 256; u, i, f: its rows as uint32, int32, float32. s: 128
     Python ints (106/107 VCC, 124 M0; EXEC lives in `exec`). `mask` is None when EXEC is full.
     `next` is the index of the next instruction in the program. `writers`, `readers`: what
-    `zyfa.sim.rules.hazards` notes of each register.
+    `zyfa.sim.rules.hazards` notes of each register; from cycle `held_until` on, no entry of
+    `readers` counts any more.
     """
 
     def __init__(self, workgroup: Group, index: int):
@@ -103,6 +106,7 @@ class Wave:
         self.lgkm: deque[Pending] = deque()
         self.writers: list[Any] = [None] * REGISTERS
         self.readers: list[Any] = [None] * REGISTERS
+        self.held_until = 0
         self.guard = 0
         self.addresses: np.ndarray | None = None
         self.scratch: np.ndarray | None = None

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from zyfa.sim.isa.syntax import Syntax, parse
-from zyfa.sim.rules.hazards import TRANSCENDENTAL
+from zyfa.sim.rules.effects import TRANSCENDENTAL
 from zyfa.sim.rules.usage import Usage, registers, usage
 from zyfa.sim.state.registers import SCC, SGPR, VCC
 from zyfa.sim.timing.parameters import Parameters
