@@ -96,8 +96,7 @@ class Access:
         index = source_getter(vector[0], "u") if idxen else None
         voffset = None
         if offen:
-            item = vector[-1]
-            base = item.base + (1 if idxen else 0)
+            base = vector[-1].base + (1 if idxen else 0)
             voffset = lambda w: w.u[base]  # noqa: E731
         self.raw = not idxen
 
@@ -238,15 +237,14 @@ def _load_builder(name: str) -> Builder:
 def _direct(inst: Instruction, size: int) -> Execute:
     """LDS[M0 + offset + lane * size] = memory; out-of-range lanes write 0."""
     access = Access(inst, 0)
-    offset = access.offset
-    lane = np.arange(64) * size
+    lanes = access.offset + np.arange(64) * size
     where = inst.where
 
     def run(w: Wave) -> None:
         rows = load(w, access, size)
         active = w.lanes
         shared = w.workgroup.shared
-        at = ((w.s[124] & 0x3FFFF) + offset + lane)[active]
+        at = ((w.s[124] & 0x3FFFF) + lanes)[active]
         words = shared.check(at, size, 4, where)
         shared.note_write(words, w, where, direct=True)
         data = rows[:, active]
@@ -295,8 +293,7 @@ for _name in ("dword", "dwordx3", "dwordx4"):
     *(f"{family}_atomic_{name}" for family in ("global", "flat", "buffer") for name in ATOMICS)
 )
 def _atomic(inst: Instruction) -> Execute:  # noqa: C901 - buffer, global, flat; with and without result
-    stem = re.sub(r"^\w+?_atomic_", "", inst.syntax.stem)
-    name, dtype = ATOMICS[stem]
+    name, dtype = ATOMICS[re.sub(r"^\w+?_atomic_", "", inst.syntax.stem)]
     family = inst.syntax.mnemonic.split("_")[0]
     returns = "sc0" in inst.syntax.modifiers
     if family == "buffer":
@@ -331,9 +328,8 @@ def _atomic(inst: Instruction) -> Execute:  # noqa: C901 - buffer, global, flat;
     def run(w: Wave) -> None:
         address, active = access.lanes(w, size)
         w.addresses = address[active]
-        value, second = operand(w, base), None
-        if name == "cmpswap":
-            second = operand(w, base + count)
+        value = operand(w, base)
+        second = operand(w, base + count) if name == "cmpswap" else None
         old = np.zeros(64, dtype)
         for lane, cell in cells(w, address, active):
             old[lane] = cell[0]
