@@ -111,8 +111,8 @@ def bubble(rows: Any, index: int) -> dict[str, Any]:
     return {
         "index": index,
         "start": int(best["start"]), "cycles": int(best["cycles"]), "simd": int(best["simd"]),
-        "cause": best["cause"], "waves": best["waves"], "previous": best["previous_mfma"],
-        "next": best["next_mfma"], "iteration": int(best["iteration"]),
+        "cause": best["cause"], "waves": best["waves"], "previous_mfma": best["previous_mfma"],
+        "next_mfma": best["next_mfma"], "iteration": int(best["iteration"]),
     }  # fmt: skip
 
 

@@ -238,7 +238,7 @@
       if (index === undefined) this.fit(got.start - room, got.start + got.cycles + room);
       this.measure(got.start, got.start + got.cycles);
       this.show([`bubble: ${got.cause}`, `SIMD ${got.simd}`, `${tk.count(got.start)} + ${tk.count(got.cycles)} cycles`,
-        got.iteration >= 0 && `iteration ${got.iteration}`, got.waves, got.previous && `after ${got.previous}`, got.next && `before ${got.next}`]);
+        got.iteration >= 0 && `iteration ${got.iteration}`, got.waves, got.previous_mfma && `after ${got.previous_mfma}`, got.next_mfma && `before ${got.next_mfma}`]);
     }
 
     async search(step) {

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from dashboard.views import VIEWS, isa, overview
-from dashboard.views.bubbles import _CAUSES, _SITES
+from dashboard.views.bubbles import _CAUSES, _PLACES
 from dashboard.views.bubbles import _ROWS as _BUBBLES
 from dashboard.views.compare import _BODIES, _ROWS
 from dashboard.views.parts import Request
@@ -158,7 +158,7 @@ def test_the_bubble_page_equals_tracekit_bubbles(service, samples, window):
     }
     idle = sum(int(row[0].replace(",", "")) for row in shown.values())
     assert idle == first["matrix_idle_cycles"]
-    assert cells(page, "sites") == expected(told["sites"][:40], _SITES)
+    assert cells(page, "places") == expected(told["places"][:40], _PLACES)
     maps = {c.id: c.figure.data[0] for c in find(page, lambda c: type(c).__name__ == "Graph")}
     for cell in told["by_time"]:
         column = list(maps["graph-time"].x).index(cell["time"])

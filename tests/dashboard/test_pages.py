@@ -194,9 +194,9 @@ def test_figures_save_as_svg_and_tables_as_csv(page, address, tmp_path):
     assert ElementTree.parse(tmp_path / "map.svg").getroot().tag.endswith("svg")
     assert "lockstep (synthetic)" in (tmp_path / "map.svg").read_text(), "it says what it is of"
     with page.expect_download() as download:
-        page.click("#table-sites [data-csv]")
-    download.value.save_as(tmp_path / "sites.csv")
-    assert (tmp_path / "sites.csv").read_text().startswith("capture,dispatch,cause,")
+        page.click("#table-places [data-csv]")
+    download.value.save_as(tmp_path / "places.csv")
+    assert (tmp_path / "places.csv").read_text().startswith("capture,dispatch,place,")
 
 
 def test_a_broken_capture_says_why(page, serve, tmp_path):
