@@ -22,6 +22,7 @@ from tracekit.analysis.checks.quality import quality
 from tracekit.analysis.clock import Clock, clock
 from tracekit.analysis.hotspots import Hotspots, hotspots
 from tracekit.analysis.maps import by_offset, by_time
+from tracekit.analysis.memory import Memory, judged, memory_of
 from tracekit.analysis.model.intervals import Intervals
 from tracekit.analysis.model.loops import Loops, loops
 from tracekit.analysis.model.once import once
@@ -169,6 +170,10 @@ class Analysis:
         return self.budget_at({})
 
     @once
+    def memory(self) -> Memory:
+        return memory_of(self.timeline, self.causes, self.clock)
+
+    @once
     def overlap(self) -> Overlap:
         return overlap_in(self.windows)
 
@@ -215,7 +220,8 @@ class Analysis:
 
     def budget_at(self, rates: Mapping[str, int]) -> Budget:
         """The budget with the cycles ``rates`` of opcodes in place of the tables'."""
-        return budget_of(self.timeline, self.causes, rates)
+        found = budget_of(self.timeline, self.causes, rates)
+        return replace(found, simds=judged(found.simds, self.memory.cus))
 
     def opcodes(self, rates: Mapping[str, int] | None = None) -> pd.DataFrame:
         """What each opcode costs an iteration; ``rates`` as in ``budget_at``."""

@@ -10,6 +10,7 @@ COMMANDS = {
     "loops": "The loops that the waves ran, and cycles per iteration.",
     "budget": "What an iteration costs each pipe, the bound and the verdict.",
     "bubbles": "Why the matrix pipe is idle: bubbles with causes.",
+    "memory": "Bytes per iteration and per cycle, and what they say.",
     "waits": "Which load each s_waitcnt waits for, and how early it was issued.",
     "overlap": "Whether the waves of a SIMD take turns (ping-pong).",
     "hotspots": "Where the time goes, per line of code; rocprofv3's stats CSV.",

@@ -8,7 +8,7 @@ import click
 
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options
-from tracekit.present.cells import Column, mean, number, percent, word
+from tracekit.present.cells import Column, decimal, mean, number, percent, word
 from tracekit.present.report import Report, View, emit
 
 if TYPE_CHECKING:
@@ -61,6 +61,17 @@ _TAIL = {
     "tail_cycles": Column("cycles after the first CU was done", number),
     "tail_share": Column("of the launch", percent),
     "empty_share": Column("CU time empty", percent),
+}
+_MEMORY = {
+    "se": Column("SE"),
+    "cu": Column("CU"),
+    "dispatch": Column("dispatch"),
+    "memory_bytes_per_cycle": Column("memory B/clk, at most", decimal),
+    "memory_share": Column("of 64", percent),
+    "lds_bytes_per_cycle": Column("LDS B/clk, at most", decimal),
+    "lds_share": Column("of 128", percent),
+    "lds_busy_share": Column("LDS busy", percent),
+    "flop_per_byte": Column("FLOP per byte", decimal),
 }
 _OPCODES = {
     "pipe": Column("pipe", left=True),
@@ -133,7 +144,8 @@ def command(source: Source, window: str, rate: tuple[str, ...], each: bool, outp
     before their first and after their last MFMA) they sum to 100 %. resident waves: share of
     the window with so many. verdict: at 90 % of the best or more the limit (matrix_bound,
     vector_bound), else the largest kind of idle cause (vector_bound, latency_bound,
-    barrier_bound).
+    barrier_bound); memory_bound or lds_bound instead of latency_bound where refusals and
+    bytes agree.
     """
 
     from tracekit.analysis.residency import limits, tail
@@ -148,6 +160,7 @@ def command(source: Source, window: str, rate: tuple[str, ...], each: bool, outp
             "resident": analysis.residents,
             "limits": limits(timeline),
             "tail": tail(timeline),
+            "memory": analysis.memory.cus,
         }
         simds = result.simds.assign(resident=_resident(result.simds, analysis.residents))
         if each:
@@ -161,6 +174,7 @@ def command(source: Source, window: str, rate: tuple[str, ...], each: bool, outp
         View("rows", "cycles of one iteration and wave", _ROWS),
         View("bound", "what bounds it", _SIMDS, window_of="simds"),
         View("limits", "waves of a SIMD that fit, and what limits them", _LIMITS),
+        View("memory", "bytes per cycle of the CU (see memory)", _MEMORY),
         View("tail", "the launch's end over the CUs", _TAIL),
     ]
     if each:
