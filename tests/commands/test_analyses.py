@@ -64,7 +64,7 @@ def test_csv_has_the_keys_of_the_rows(name, capsys):
     assert [list(row) for row in table] == [["capture", *row] for row in rows]
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "compare", "export"])
+@pytest.mark.parametrize("name", [*COMMANDS, "explain", "compare", "export"])
 def test_help_explains_the_terms(name, capsys):
     code, out, _ = run(capsys, name, "--help")
     assert code == 0

@@ -7,6 +7,7 @@ COMMANDS = {
     "info": "What a capture holds: streams, kernels, waves, architecture.",
     "check": "Whether a capture can be trusted, why, and what to change.",
     "occupancy": "How busy the matrix pipe and the vector pipe of each SIMD are.",
+    "explain": "Why it idles, at which instruction, what to try: one page.",
     "loops": "The loops that the waves ran, and cycles per iteration.",
     "budget": "What an iteration costs each pipe, the bound and the verdict.",
     "bubbles": "Why the matrix pipe is idle: bubbles with causes.",

@@ -65,8 +65,11 @@ class Source:
                 depth=self.depth,
             )  # fmt: skip
 
-    def analyses(self, window: str = STEADY, tables: tuple[str, ...] = ()) -> list[Analysis]:
-        """The part asked for of every capture, judged as a whole (one line on stderr).
+    def analyses(
+        self, window: str = STEADY, tables: tuple[str, ...] = (), *, tell_verdict: bool = True
+    ) -> list[Analysis]:
+        """The part asked for of every capture, judged as a whole (one line on stderr, unless the
+        result itself tells).
 
         A filter that selects nothing of some capture is a note there.  ``tables``: those of
         the timeline that the command is about beside its waves.  Raises UnknownWindow, before
@@ -82,7 +85,7 @@ class Source:
         }
         refuse(reasons)
         for each in whole:
-            if not self.quiet:
+            if tell_verdict and not self.quiet:
                 tell(f"{each.timeline.capture}: {each.quality.line()}")
         return [each.select(**self.filters).noted(reasons[each.timeline.capture]) for each in whole]
 

@@ -30,6 +30,15 @@ class Sink(Protocol):
     def note(self, text: str) -> None: ...
 
 
+class Noted(Protocol):
+    """A result with what there is to know about it."""
+
+    @property
+    def analysis(self) -> Analysis: ...
+    @property
+    def all_notes(self) -> list[str]: ...
+
+
 @dataclass(frozen=True)
 class View:
     """A table for people: "rows" or a key of ``Report.tables``, what it shows, its columns.
@@ -114,7 +123,7 @@ def _tables(report: Report, views: Sequence[View]) -> list[Shown]:
     return [each for each in shown if len(each[0])] or shown[:1]
 
 
-def emit_notes(sink: Sink, reports: Sequence[Report]) -> None:
+def emit_notes(sink: Sink, reports: Sequence[Noted]) -> None:
     """All notes on stderr; with several captures each names its own."""
     for report in reports:
         for note in report.all_notes:

@@ -1,0 +1,59 @@
+"""What to try: a table of rules, each with the numbers that make it fire.
+
+A rule is a function of the evidence that gives advice or nothing.  None speaks of a gain: no
+number here says what a change would bring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tracekit.analysis.budget import AT_BOUND
+from tracekit.analysis.explain import issue_rules, wait_rules
+from tracekit.analysis.explain.evidence import Evidence
+from tracekit.analysis.explain.page import Advice
+from tracekit.analysis.explain.rules import percent
+
+Rule = Callable[[Evidence], Advice | None]
+
+
+def nothing_left(evidence: Evidence) -> Advice | None:
+    """The schedule is at its bound: only other code can be faster."""
+    simds = evidence.budget
+    simds = simds[simds["best"].notna() & simds["verdict"].notna()]
+    if not len(simds) or not (simds["achieved"] >= AT_BOUND * simds["best"]).all():
+        return None
+    achieved, best = float(simds["achieved"].min()), float(simds["best"].mean())
+    limit = str(simds["limit"].mode().iloc[0])
+    return Advice(
+        "nothing_left",
+        f"nothing left to gain from another order: {percent(achieved)} of a bound of "
+        f"{percent(best)} set by {limit}; ask less of it, or run more waves",
+        {"achieved": achieved, "best": best},
+        (),
+    )
+
+
+#: In the order in which they are shown.
+RULES: dict[str, Rule] = {
+    "prefetch_distance": wait_rules.prefetch_distance,
+    "wait_with_count": wait_rules.wait_with_count,
+    "lds_bursts": issue_rules.lds_bursts,
+    "vmem_pressure": issue_rules.vmem_pressure,
+    "few_waves": issue_rules.few_waves,
+    "lock_step": issue_rules.lock_step,
+    "packed_beside_mfma": issue_rules.packed_beside_mfma,
+    "nops": issue_rules.nops,
+    "half_rate": issue_rules.half_rate,
+    "outside_loop": issue_rules.outside_loop,
+}
+
+
+def advice(evidence: Evidence) -> tuple[Advice, ...]:
+    """The advice of every rule that fires; where nothing is left to gain, that alone."""
+    done = nothing_left(evidence)
+    if done is not None:
+        slower = issue_rules.half_rate(evidence)
+        return (done,) if slower is None else (done, slower)
+    found = (rule(evidence) for rule in RULES.values())
+    return tuple(each for each in found if each is not None)

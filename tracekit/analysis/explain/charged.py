@@ -1,0 +1,115 @@
+"""The causes of a page, largest first, with the instructions and places behind each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracekit.analysis.attribution.names import CAUSES
+from tracekit.analysis.attribution.names import Cause as Number
+from tracekit.analysis.explain.evidence import Evidence
+from tracekit.analysis.explain.page import Cause, Chain, Charged, Place
+
+#: Chains, instructions and places that are listed of each cause.
+LISTED = 10
+_WAITS = ("vmcnt_wait", "lgkmcnt_wait")
+
+
+def causes(evidence: Evidence) -> tuple[Cause, ...]:
+    """Every cause that occurs."""
+    ordered = sorted(evidence.cycles.items(), key=lambda item: -item[1])
+    return tuple(_cause(evidence, name) for name, cycles in ordered if cycles)
+
+
+def _cause(evidence: Evidence, name: str) -> Cause:
+    cycles, idle = evidence.cycles[name], max(evidence.idle, 1)
+    table = evidence.totals
+    own = table[table["matrix_idle_cycles"] > 0]
+    shares = own[f"{name}_cycles"] / own["matrix_idle_cycles"]
+    removable = evidence.chains.removable(Number(CAUSES.index(name)))
+    of_window = cycles / max(evidence.window_cycles, 1)
+    length = evidence.iteration
+    chains = [*_chains(evidence, name)] if name in _WAITS else []
+    charged = _charged(evidence, name)
+    places = _places(evidence, name)
+    lists = (chains, charged, places)
+    return Cause(
+        key=name,
+        cycles=cycles,
+        share=cycles / idle,
+        low=float(shares.min()),
+        high=float(shares.max()),
+        of_window=of_window,
+        per_iteration=None if length is None else of_window * length,
+        removable_cycles=removable,
+        removable_share=removable / idle,
+        gain=None,
+        chains=tuple(chains[:LISTED]),
+        instructions=tuple(charged[:LISTED]),
+        places=tuple(places[:LISTED]),
+        left_out=sum(max(len(each) - LISTED, 0) for each in lists),
+    )
+
+
+def _chains(evidence: Evidence, name: str) -> list[Chain]:
+    table = evidence.waits
+    table = table[(table["counter"] == name.removesuffix("_wait")) & (table["cycles"] > 0)]
+    return [chain(evidence, row) for row in table.to_dict("records")]
+
+
+def chain(evidence: Evidence, row: dict[Any, Any]) -> Chain:
+    """A row of ``Evidence.waits``."""
+    names = ("vaddr", "producer_vaddr", "consumer_vaddr", "next_mfma_vaddr")
+    wait, load, consumer, mfma = (
+        evidence.ref(row["code_object"], int(row[name])) for name in names
+    )
+    return Chain(
+        wait=wait,
+        load=load,
+        consumer=consumer,
+        mfma=mfma,
+        counter=row["counter"],
+        value=int(row["value"]),
+        count=int(row["count"]),
+        waited_median=float(row["waited_median"]),
+        lead_median=float(row["lead_median"]),
+        latency_median=_known(row["latency_median"]),
+        hidden=_known(row["hidden"]),
+        cycles=int(row["cycles"]),
+        share=float(row["share"]),
+    )
+
+
+def _known(value: Any) -> float | None:
+    return None if value is None or value != value else float(value)
+
+
+def _charged(evidence: Evidence, name: str) -> list[Charged]:
+    table = evidence.instructions
+    table = table[(table["cause"] == name) & (table["vaddr"] >= 0)]
+    sums = table.groupby(["code_object", "vaddr"], sort=False)["cycles"].sum()
+    ordered = sums.sort_values(ascending=False, kind="stable")
+    return [
+        Charged(evidence.ref(*at), int(cycles), int(cycles) / max(evidence.idle, 1))  # type: ignore[misc]
+        for at, cycles in ordered.items()
+    ]
+
+
+def _places(evidence: Evidence, name: str) -> list[Place]:
+    table, column = evidence.places, f"{name}_cycles"
+    table = table[(table["place"] == "bubble") & (table[column] > 0)]
+    listing = evidence.timeline.listing
+    found = []
+    for row in table.sort_values(column, ascending=False, kind="stable").to_dict("records"):
+        ends = [(row[f"{end}_code_object"], row[f"{end}_vaddr"]) for end in ("previous", "next")]
+        before, after = (listing.row_of(*at) if at[1] >= 0 else -1 for at in ends)
+        found.append(
+            Place(
+                key=evidence.keys.pair(before, after),
+                previous=evidence.ref(*ends[0]),
+                next=evidence.ref(*ends[1]),
+                bubbles=int(row["bubbles"]),
+                cycles=int(row[column]),
+                share=int(row[column]) / max(evidence.idle, 1),
+            )
+        )
+    return found

@@ -1,0 +1,231 @@
+"""What a page says, as values: the JSON result is these, and renderings read nothing else.
+
+Cycles are of the shader clock; shares are fractions.  ``LABELS`` tells observed numbers (in
+the trace, or a sum of it) from inferred ones (by a table, a rule or an upper bound).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Ref:
+    """An instruction: ``key`` is stable across builds; ``vaddr`` -1 is none."""
+
+    key: str
+    code_object: int
+    vaddr: int
+    instruction: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What was looked at: the denominators of all shares."""
+
+    capture_hash: str
+    dispatches: tuple[int, ...]
+    ses: tuple[int, ...]
+    cus: tuple[int, ...]
+    simds: tuple[int, ...]
+    waves: int
+    window: str
+    window_cycles: int
+    idle_cycles: int
+    simd_cycles_low: int
+    simd_cycles_high: int
+    iteration_cycles: float | None
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Matrix occupancy (of the window, over SIMDs from low to high), its bound by number of
+    waves, what limits and the verdict of most SIMDs; None where no MFMA ran."""
+
+    matrix_share: float
+    matrix_low: float
+    matrix_high: float
+    best_1: float | None
+    best_2: float | None
+    best: float | None
+    limit: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Charged:
+    """Idle cycles of a cause that one instruction is charged with; ``share`` of the idle."""
+
+    at: Ref
+    cycles: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Place:
+    """Bubbles between one pair of MFMAs; cycles of the cause in them, ``share`` of the idle."""
+
+    key: str
+    previous: Ref
+    next: Ref
+    bubbles: int
+    cycles: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Chain:
+    """load -> wait -> consumer -> MFMA; cycles and share as in Charged, the rest as in waits."""
+
+    wait: Ref
+    load: Ref
+    consumer: Ref
+    mfma: Ref
+    counter: str
+    value: int
+    count: int
+    waited_median: float
+    lead_median: float
+    latency_median: float | None
+    hidden: float | None
+    cycles: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A cause: ``share`` of the idle cycles (``low`` to ``high`` over SIMDs), ``of_window``,
+    ``per_iteration`` (its cycles while one wave runs one iteration), ``removable`` cycles and
+    share at most; ``left_out``: chains, instructions and places that are not listed."""
+
+    key: str
+    cycles: int
+    share: float
+    low: float
+    high: float
+    of_window: float
+    per_iteration: float | None
+    removable_cycles: int
+    removable_share: float
+    gain: None
+    chains: tuple[Chain, ...]
+    instructions: tuple[Charged, ...]
+    places: tuple[Place, ...]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class Resident:
+    """Share of the window with so many resident waves."""
+
+    waves: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Tail:
+    """How the launch drained over the CUs of an SE (see ``residency.tail``)."""
+
+    se: int
+    cus: int
+    tail_cycles: int
+    tail_share: float
+    empty_share: float
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """Upper bounds per cycle of a CU (see ``memory``), the most of all CUs."""
+
+    memory_bytes_per_cycle: float
+    memory_share: float
+    lds_bytes_per_cycle: float
+    lds_share: float
+    lds_busy_share: float
+    flop_per_byte: float | None
+    memory_bytes_iteration: float | None
+    lds_bytes_iteration: float | None
+    chip_terabytes_per_second: float | None
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to try: the ``rule`` that fired, its text, the ``numbers`` that fired it, where."""
+
+    rule: str
+    text: str
+    numbers: dict[str, float | int | None]
+    places: tuple[Ref, ...]
+
+
+@dataclass(frozen=True)
+class Doing:
+    """Wave cycles of SIMDs without an MFMA, by class; ``share`` of all of them."""
+
+    key: str
+    cycles: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Page:
+    """One kernel.  ``both_removable_cycles``: the two largest causes removed together, at most;
+    ``conclude``: whether the verdict of check carries conclusions about its matrix pipe."""
+
+    kernel: str
+    conclude: bool
+    matrix_cycles: int
+    scope: Scope
+    headline: Headline
+    causes: tuple[Cause, ...]
+    both_removable_cycles: int | None
+    both_removable_share: float | None
+    resident: tuple[Resident, ...]
+    tail: tuple[Tail, ...]
+    limiter: str | None
+    bytes: Bytes | None
+    wave_time: tuple[Doing, ...]
+    advice: tuple[Advice, ...]
+
+    def json(self) -> dict[str, Any]:
+        """For the JSON result, with ``truncated`` and what every number is."""
+        return {
+            **asdict(self),
+            "gain": None,
+            "gain_note": GAIN,
+            "truncated": any(cause.left_out for cause in self.causes),
+            "labels": LABELS,
+        }
+
+
+GAIN = "not available: no replay in this version"
+_INFERRED = (
+    "best_1", "best_2", "best", "removable_cycles", "removable_share", "both_removable_cycles",
+    "both_removable_share", "memory_bytes_per_cycle", "memory_share", "lds_bytes_per_cycle",
+    "lds_share", "lds_busy_share", "flop_per_byte", "memory_bytes_iteration",
+    "lds_bytes_iteration", "chip_terabytes_per_second", "matrix_share", "matrix_low",
+    "matrix_high", "matrix_cycles", "idle_cycles", "cycles", "share", "low", "high", "of_window",
+    "per_iteration", "hidden", "latency_median",
+)  # fmt: skip
+
+
+_WITH_NUMBERS = (
+    Ref, Scope, Headline, Charged, Place, Chain, Cause, Resident, Tail, Bytes, Doing, Page,
+)  # fmt: skip
+
+
+def _labels() -> dict[str, str]:
+    """Key of a number -> "observed" or "inferred" (an advice's ``numbers`` repeat others)."""
+    numbers = {
+        field.name
+        for each in _WITH_NUMBERS
+        for field in fields(each)
+        if str(field.type).split(" ")[0] in ("int", "float")
+    }
+    observed = dict.fromkeys(sorted(numbers - set(_INFERRED)), "observed")
+    return observed | dict.fromkeys(_INFERRED, "inferred")
+
+
+LABELS = _labels()

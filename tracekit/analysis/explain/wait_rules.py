@@ -1,0 +1,123 @@
+"""Rules about waits for memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracekit.analysis.explain.evidence import Evidence
+from tracekit.analysis.explain.page import Advice
+from tracekit.analysis.explain.rules import WAIT, listed, pc, percent
+from tracekit.analysis.waits.consumers import consumers
+from tracekit.isa.traffic import LANES, traffic
+
+#: Part of the latency below which a load counts as issued too late.
+HIDDEN = 0.5
+#: Share of the vector memory path up to which its bytes leave room for another order.
+ROOM = 0.6
+#: Executions of a wait that are looked at, and below which it is an accident.
+SAMPLE, LEAST = 8, 3
+#: Cycles after the wait from which on a reader did not need it there: an MFMA's length.
+LATER = 64
+
+
+def prefetch_distance(evidence: Evidence) -> Advice | None:
+    """Loads that are issued just before their wait, while the path has room."""
+    used = float(evidence.memory["memory_share"].max()) if len(evidence.memory) else 1.0
+    table = evidence.waits
+    late = table[
+        (table["counter"] == "vmcnt") & (table["share"] >= WAIT) & (table["count"] >= LEAST)
+        & (table["hidden"] < HIDDEN) & (table["producer_vaddr"] >= 0)
+        & table["producer_instruction"].astype(str).str.contains("_load_")
+    ]  # fmt: skip
+    if not len(late) or used >= ROOM:
+        return None
+    rows = late.to_dict("records")
+    loads = [evidence.ref(row["code_object"], row["producer_vaddr"]) for row in rows]
+    waits = [evidence.ref(row["code_object"], row["vaddr"]) for row in rows]
+    told = "; ".join(
+        f"{pc(load)} issues {row['lead_median']:,.0f} cycles before {pc(wait)} waits "
+        f"{row['waited_median']:,.0f}"
+        for row, load, wait in zip(rows, loads, waits, strict=True)
+    )
+    numbers: dict[str, float | int | None] = {
+        "share": float(late["share"].sum()),
+        "memory_share": used,
+    }
+    cost = _cost(rows, numbers)
+    for row, wait in zip(rows, waits, strict=True):
+        numbers[f"lead_median {wait.key}"] = float(row["lead_median"])
+        numbers[f"waited_median {wait.key}"] = float(row["waited_median"])
+    return Advice(
+        "prefetch_distance",
+        f"issue the loads of {listed(waits)} an iteration earlier, or wait with a count: {told}. "
+        f"The path has room ({percent(used)} of 64 B/clk used). Costs {cost} a wave",
+        numbers,
+        (*waits, *loads),
+    )
+
+
+def _cost(rows: list[dict[Any, Any]], numbers: dict[str, float | int | None]) -> str:
+    """What buffering the waited-for loads once more takes, by the operations they cover."""
+    lds = registers = 0
+    for row in rows:
+        each = traffic(row["producer_instruction"])
+        covered = int(row["covered"])
+        if each.lds:
+            lds += covered * each.lds * LANES
+        else:
+            registers += covered * -(-each.memory // 4)
+    numbers |= {"buffer_lds_bytes": lds, "buffer_vgprs": registers}
+    told = [f"{lds:,} bytes of LDS" if lds else "", f"{registers} VGPRs" if registers else ""]
+    return " and ".join(filter(None, told)) + ", at most,"
+
+
+def wait_with_count(evidence: Evidence) -> Advice | None:
+    """vmcnt(0) where the youngest operations are needed much later, or by nobody."""
+    table = evidence.waits
+    table = table[
+        (table["counter"] == "vmcnt") & (table["value"] == 0) & (table["share"] >= WAIT)
+        & (table["count"] >= LEAST) & (table["covered"] >= 2)
+    ]  # fmt: skip
+    found = []
+    for row in table.to_dict("records"):
+        spare = _spare(evidence, int(row["code_object"]), int(row["vaddr"]))
+        if spare:
+            found.append((evidence.ref(row["code_object"], row["vaddr"]), spare, row["share"]))
+    if not found:
+        return None
+    told = ", ".join(f"vmcnt({spare}) at {pc(ref)}" for ref, spare, _ in found)
+    numbers: dict[str, float | int | None] = {"share": float(sum(share for *_, share in found))}
+    numbers |= {f"count {ref.key}": spare for ref, spare, _ in found}
+    return Advice(
+        "wait_with_count",
+        f"wait with a count: {told} would do; what is younger is read {LATER} cycles later or "
+        "not at all",
+        numbers | {"later_cycles": LATER},
+        tuple(ref for ref, *_ in found),
+    )
+
+
+def _spare(evidence: Evidence, code_object: int, vaddr: int) -> int:
+    """Youngest operations that no sampled execution of the wait needs there."""
+    facts = evidence.analysis.charges.facts
+    rows, queue, listing = facts.rows, facts.queues[0], evidence.timeline.listing
+    mine = rows.row[queue.wait] == listing.row_of(code_object, vaddr)
+    at = np.flatnonzero(mine & queue.needs & ~queue.unknown)[:SAMPLE]
+    least = None
+    for i in at.tolist():
+        ops = queue.operations[queue.first[i] : queue.last[i]]
+        wait = np.full(len(ops), queue.wait[i])
+        reader, _ = consumers(rows, listing, wait, ops)
+        end = int(rows.end[queue.wait[i]])
+        spare = 0
+        for op, read in zip(ops[::-1].tolist(), reader[::-1].tolist(), strict=True):
+            # A load to the LDS is read by whom the registers do not tell.
+            hidden = traffic(listing.text[rows.row[op]]).lds > 0
+            if hidden or (read >= 0 and rows.time[read] - end < LATER):
+                break
+            spare += 1
+        spare = min(spare, len(ops) - 1)
+        least = spare if least is None else min(least, spare)
+    return least or 0

@@ -1,0 +1,128 @@
+"""``tracekit explain``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tracekit.commands.options import Source, source_options, window_option
+from tracekit.commands.output import Output, output_options
+from tracekit.errors import TracekitError
+from tracekit.present.payload import header, results
+from tracekit.present.report import emit_notes
+
+if TYPE_CHECKING:
+    from tracekit.analysis.analysis import Analysis
+    from tracekit.analysis.explain.changes import Change
+    from tracekit.analysis.explain.page import Page
+    from tracekit.present.explained.sheet import Sheet
+
+
+@dataclass(frozen=True)
+class _Explained:
+    """A capture: its pages, and what changed in the first of them."""
+
+    analysis: Analysis
+    pages: list[Page]
+    base: str | None
+    changes: Sequence[Change]
+
+    @property
+    def all_notes(self) -> list[str]:
+        """As in a Report."""
+        notes = self.analysis.timeline.notes
+        return notes if self.pages else [*notes, "no wave was traced: nothing to explain"]
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        entry = {**header(self.analysis), "notes": self.all_notes,
+                 "kernels": [page.json() for page in self.pages]}  # fmt: skip
+        if self.base is not None:
+            entry |= {"base": self.base, "changes": [asdict(each) for each in self.changes]}
+        return entry
+
+    @property
+    def sheet(self) -> Sheet | None:
+        from tracekit.present.explained.sheet import sheet
+        from tracekit.present.sentences import origin
+
+        if not self.pages:
+            return None
+        quality = self.analysis.quality
+        verdict = "" if quality.verdict == "good" else quality.line()
+        timeline = self.analysis.timeline
+        name = f"{timeline.capture}{origin(timeline)}, {timeline.shown_timing} timing, "
+        return sheet(f"{name}{timeline.arch.name}", verdict, self.pages, self.changes)
+
+
+@click.command("explain")
+@source_options
+@window_option()
+@click.option("--base", metavar="OLD", type=click.Path(exists=True),
+              help="A capture from before: also what shrank and grew since.")  # fmt: skip
+@output_options
+def command(source: Source, window: str, base: str | None, output: Output) -> None:
+    """Why the matrix pipe idles, at which instruction, and what to try: one page a kernel.
+
+    The kernel with most matrix cycles of each capture has the page, the others a line. share:
+    of the matrix-idle cycles, by what the wave that ends the bubble does (see bubbles); they
+    sum to 100 %. removable: what removing that cause could take off the idle time at most, over
+    the chain of that wave since its previous MFMA; these do not add up. A chain reads load →
+    wait → consumer → MFMA (see waits). try: rules that fired, with their numbers; none where the
+    verdict of check is "do not conclude". --base: each cause in cycles an iteration, before and
+    after, with the 95 % interval of the difference.
+
+    -o page.md and -o page.html write the page for a pull request, or as one file.
+    """
+    if output.format == "csv":
+        raise click.UsageError("explain writes a page or --json; bubbles and waits write CSV")
+    old = _base(source, window, base)
+    explained = [
+        _explain(analysis, old) for analysis in source.analyses(window, tell_verdict=False)
+    ]
+    if output.format == "json":
+        output.json(results("tracekit.explain/1", [each.payload for each in explained]))
+        return
+    sheets = [each.sheet for each in explained]
+    with output.open() as out:
+        out.write(_rendered([each for each in sheets if each is not None], output.path))
+    emit_notes(output, explained)
+
+
+def _base(source: Source, window: str, path: str | None) -> Analysis | None:
+    if path is None:
+        return None
+    found = replace(source, paths=(path,)).analyses(window)
+    if len(found) != 1:
+        raise TracekitError(f"{path}: holds {len(found)} captures; --base takes one")
+    return found[0]
+
+
+def _explain(analysis: Analysis, base: Analysis | None) -> _Explained:
+    from tracekit.analysis.explain.changes import changes, matching
+    from tracekit.analysis.explain.evidence import kernels
+    from tracekit.analysis.explain.pages import page
+
+    made = [(page(each), each) for each in kernels(analysis)]
+    made.sort(key=lambda pair: -pair[0].matrix_cycles)
+    found: Sequence[Change] = ()
+    if base is not None and made:
+        before = matching(made[0][1], base)
+        found = () if before is None else changes(before, made[0][1])
+    name = None if base is None else base.timeline.capture
+    return _Explained(analysis, [each for each, _ in made], name, found)
+
+
+def _rendered(sheets: Sequence[Sheet], path: str | None) -> str:
+    """By the ending of the file: markdown, HTML, else text."""
+    from tracekit.present.explained.html import html
+    from tracekit.present.explained.text import markdown, text
+
+    ending = Path(path or "").suffix.lower()
+    if ending in (".html", ".htm"):
+        return html("tracekit explain", sheets)
+    return "\n".join(map(markdown if ending == ".md" else text, sheets))

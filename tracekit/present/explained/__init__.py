@@ -1,0 +1,1 @@
+"""The page of a kernel as text, markdown or HTML: all by way of one ``Sheet``."""

@@ -1,0 +1,235 @@
+"""A page put into words: what text, markdown and HTML lay out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tracekit.analysis.explain.changes import Change
+from tracekit.analysis.explain.page import Cause, Chain, Page, Ref, Tail
+from tracekit.present.cells import address, mean, number, percent, signed
+
+#: Causes and changes that a page shows, and lines behind a cause, without and with changes; the
+#: JSON result has the rest.  With eleven rules a page keeps to 50 lines.
+CAUSES_SHOWN, CHANGES_SHOWN, DETAILS, DETAILS_WITH_CHANGES = 6, 10, 2, 1
+TITLES = {
+    "vector_work": "vector work without an MFMA beside it",
+    "vector_refused": "vector instruction refused",
+    "lds_refused_or_issue": "LDS instruction refused or issuing",
+    "vmem_refused_or_issue": "vector memory refused or issuing",
+    "mfma_refused": "MFMA refused, operands not ready",
+    "matrix_elsewhere": "MFMAs of another SIMD, through a barrier",
+    "vmcnt_wait": "wait for vector memory",
+    "lgkmcnt_wait": "wait for LDS or scalar memory",
+    "nop": "s_nop, s_sleep",
+    "scalar_waits_for_vector": "scalar work waits for a vector result",
+    "scalar_or_branch": "scalar work or branch",
+    "no_attempt": "no attempt: fetch, arbitration",
+    "drain": "drain before the end",
+    "barrier": "barrier that no traced wave explains",
+    "data_lost": "lost tokens",
+    "no_wave": "no wave resident",
+    "after_last_mfma": "after the last MFMA",
+    "iteration": "iteration",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cause: its numbers as text, and lines that say where."""
+
+    title: str
+    share: str
+    removable: str
+    per_iteration: str
+    details: tuple[str, ...]
+    value: float
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """``verdict`` "" where it is good; ``changed``: (title, before, after, difference,
+    interval, verdict) each; ``others``: further kernels, a line each."""
+
+    verdict: str
+    headline: str
+    facts: tuple[str, ...]
+    heading: str
+    rows: tuple[Row, ...]
+    rest: str
+    advice: tuple[str, ...]
+    changed: tuple[tuple[str, ...], ...]
+    others: tuple[str, ...]
+    busy: float
+
+
+FOOT = "share: what the wave that ends the bubble does; removable: an upper bound, not additive."
+
+
+def sheet(
+    capture: str, verdict: str, pages: Sequence[Page], changed: Sequence[Change] = ()
+) -> Sheet:
+    """The first of ``pages`` (at least one), the others a line each."""
+    page, *others = pages
+    rows, heading, rest = (
+        _causes(page, DETAILS_WITH_CHANGES if changed else DETAILS)
+        if page.causes
+        else _wave_time(page)
+    )
+    return Sheet(
+        verdict=verdict,
+        headline=_headline(page),
+        facts=tuple(_facts(capture, page)),
+        heading=heading,
+        rows=rows,
+        rest=rest,
+        advice=tuple(each.text for each in page.advice),
+        changed=tuple(_changed(each) for each in changed[:CHANGES_SHOWN]),
+        others=tuple(f"{each.kernel}: {_headline(each)}" for each in others),
+        busy=page.headline.matrix_share,
+    )
+
+
+def _headline(page: Page) -> str:
+    head, scope = page.headline, page.scope
+    if not page.matrix_cycles:
+        return f"no MFMA ran in {number(scope.window_cycles)} cycles: what waves did instead"
+    text = (
+        f"matrix pipe busy {percent(head.matrix_share)} of {number(scope.window_cycles)} SIMD "
+        f"cycles (SIMD {_range(head.matrix_low, head.matrix_high)}), {scope.window}"
+    )
+    if head.best_1 is not None and head.best_2 is not None:
+        text += f"; bound {percent(head.best_1)} with 1 wave, {percent(head.best_2)} with 2"
+    return text + (f" ({head.verdict.replace('_', ' ')})" if head.verdict else "")
+
+
+def _range(low: float, high: float) -> str:
+    return percent(low) if percent(low) == percent(high) else f"{percent(low)} to {percent(high)}"
+
+
+def _facts(capture: str, page: Page) -> list[str]:
+    scope = page.scope
+    facts = [
+        f"{page.kernel} in {capture}: SE {_list(scope.ses)}, CU {_list(scope.cus)}, SIMD "
+        f"{_list(scope.simds)}; {number(scope.waves)} waves; of {number(scope.idle_cycles)} idle "
+        "cycles"
+    ]
+    if page.advice:
+        facts.append(f"first: {_first(page)}")
+    shares = ", ".join(f"{each.waves}: {percent(each.share)}" for each in page.resident)
+    limiter = page.limiter or "unknown (no dispatch registers)"
+    facts.append(f"resident waves, of the time: {shares}; limiter: {limiter}")
+    if any(each.tail_cycles for each in page.tail):
+        facts.append(_tail(page.tail))
+    if page.bytes is not None and page.bytes.lds_share + page.bytes.memory_share > 0:
+        each = page.bytes
+        text = (
+            f"bytes per CU, at most: memory {each.memory_bytes_per_cycle:.1f} B/clk "
+            f"({percent(each.memory_share)} of 64), LDS {each.lds_bytes_per_cycle:.1f} "
+            f"({percent(each.lds_share)} of 128, busy {percent(each.lds_busy_share)})"
+        )
+        if each.memory_bytes_iteration is not None:
+            text += f"; {mean(each.memory_bytes_iteration)} B an iteration and wave"
+        facts.append(text)
+    return facts
+
+
+def _list(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _first(page: Page) -> str:
+    """The first advice up to its first explanation."""
+    return page.advice[0].text.split(": ")[0]
+
+
+def _tail(tails: Sequence[Tail]) -> str:
+    shares = [each.tail_share for each in tails]
+    empty = [each.empty_share for each in tails]
+    return (
+        f"tail: the last {_range(min(shares), max(shares))} of the launch run after the first CU "
+        f"was done; {_range(min(empty), max(empty))} of CU time is empty"
+    )
+
+
+def _causes(page: Page, details: int) -> tuple[tuple[Row, ...], str, str]:
+    shown, rest = page.causes[:CAUSES_SHOWN], page.causes[CAUSES_SHOWN:]
+    rows = tuple(
+        Row(
+            TITLES[each.key],
+            percent(each.share),
+            percent(each.removable_share),
+            "" if each.per_iteration is None else mean(round(each.per_iteration)),
+            _details(page, each)[:details],
+            each.of_window,
+        )
+        for each in shown
+    )
+    ends = []
+    if rest:
+        ends.append(f"{len(rest)} more causes, largest {percent(rest[0].share)}")
+    if page.both_removable_share is not None:
+        ends.append(f"the first two together: at most {percent(page.both_removable_share)}")
+    return rows, "why idle, of idle", "; ".join(ends)
+
+
+def _wave_time(page: Page) -> tuple[tuple[Row, ...], str, str]:
+    rows = tuple(
+        Row(TITLES[each.key], percent(each.share), "", "", (), each.share)
+        for each in page.wave_time[:CAUSES_SHOWN]
+    )
+    return rows, "what waves do, of wave time", ""
+
+
+def _details(page: Page, cause: Cause) -> tuple[str, ...]:
+    if cause.chains:
+        return tuple(map(_chain, cause.chains[:DETAILS]))
+    if cause.key in ("lds_refused_or_issue", "vmem_refused_or_issue"):
+        told = [f"{address(each.at.vaddr)} {percent(each.share)}" for each in cause.instructions]
+        first = f"{_where(cause.instructions[0].at)}" if told else ""
+        rate = "" if page.bytes is None else (
+            f"; LDS busy {percent(page.bytes.lds_busy_share)}"
+            if cause.key.startswith("lds")
+            else f"; {page.bytes.memory_bytes_per_cycle:.1f} B/clk per CU"
+        )  # fmt: skip
+        return (f"{', '.join(told[:4])} {first}{rate}".strip(),) if told else ()
+    told = [
+        f"{address(each.previous.vaddr)}→{address(each.next.vaddr)} {percent(each.share)}"
+        for each in cause.places[:3]
+    ]
+    return (f"{', '.join(told)} {_where(cause.places[0].next)}".strip(),) if told else ()
+
+
+def _chain(chain: Chain) -> str:
+    """ "0x10 load → 0x20 vmcnt(0) waits 440 → 0x30 → MFMA 0x40"."""
+    parts = [
+        f"{address(chain.load.vaddr)} {_opcode(chain.load)}",
+        f"{address(chain.wait.vaddr)} {chain.counter}({chain.value}) waits "
+        f"{mean(chain.waited_median)}, issued {mean(chain.lead_median)} before",
+    ]
+    if chain.consumer.vaddr >= 0:
+        parts.append(f"{address(chain.consumer.vaddr)} {_opcode(chain.consumer)}")
+    if chain.mfma.vaddr >= 0 and chain.mfma.vaddr != chain.consumer.vaddr:
+        parts.append(f"MFMA {address(chain.mfma.vaddr)}")
+    return f"{' → '.join(parts)}; {percent(chain.share)} {_where(chain.wait)}".strip()
+
+
+def _opcode(ref: Ref) -> str:
+    name, *_ = ref.instruction.split(None, 1)
+    return f"{name} lds" if ref.instruction.endswith(" lds") else name
+
+
+def _where(ref: Ref) -> str:
+    """File and line; the JSON result has the whole path."""
+    return ref.source.rsplit("/", 1)[-1]
+
+
+def _changed(change: Change) -> tuple[str, ...]:
+    return (
+        TITLES[change.key],
+        mean(round(change.before)),
+        mean(round(change.after)),
+        signed(change.difference),
+        f"{signed(change.low)} to {signed(change.high)}",
+        change.verdict,
+    )
