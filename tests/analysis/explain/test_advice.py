@@ -60,6 +60,16 @@ def test_it_does_not_fire_without_its_cause(tmp_path, rule):
     assert rule not in fired(looped(tmp_path, *PLANTED[rule][2]))
 
 
+def test_a_busy_lds_is_no_burst_but_a_bound(tmp_path):
+    steps = [(MFMA, 4), *[("ds_write_b128 v28, v[24:27]", 64, 36)] * 6, (MUL, 24)]
+    found = fired(looped(tmp_path, *steps, simds=range(4)))
+    assert "lds_bandwidth" in found
+    assert "lds_bursts" not in found
+    found = fired(looped(tmp_path / "one", *steps))
+    assert "lds_bandwidth" not in found
+    assert "lds_bursts" in found
+
+
 def test_prefetching_is_no_advice_where_the_path_has_no_room(tmp_path):
     steps = [(MFMA, 4), *[(LOAD, 12)] * 8, (WAIT, 300), (MUL, 4)]
     assert "prefetch_distance" in fired(looped(tmp_path / "one", *steps))

@@ -120,6 +120,16 @@ def test_a_capture_without_an_mfma_gets_wave_time_and_no_advice(captures):
     assert sum(each.share for each in found[0].wave_time) == pytest.approx(1)
 
 
+def test_without_addresses_instructions_are_lines(captures):
+    (found,) = pages(real(captures, "legacy_rocprofv2_ui"))
+    assert (found.conclude, found.advice) == (False, ())
+    charged = [each.at for cause in found.causes for each in cause.instructions]
+    assert charged
+    assert all(ref.vaddr < 0 and ref.place == f"line {ref.line}" for ref in charged)
+    chain = next(cause for cause in found.causes if cause.key == "lgkmcnt_wait").chains[0]
+    assert chain.load.instruction.startswith("ds_read")
+
+
 @pytest.mark.slow
 def test_the_fp4_gemm_is_refused_by_the_lds_first_then_by_memory(captures):
     new = real(captures, "aiter_fp4_gemm_gfx950_after", "att")

@@ -21,7 +21,11 @@ def nothing_left(evidence: Evidence) -> Advice | None:
     """The schedule is at its bound: only other code can be faster."""
     simds = evidence.budget
     simds = simds[simds["best"].notna() & simds["verdict"].notna()]
-    if not len(simds) or not (simds["achieved"] >= AT_BOUND * simds["best"]).all():
+    if (
+        evidence.iteration is None
+        or not len(simds)
+        or not (simds["achieved"] >= AT_BOUND * simds["best"]).all()
+    ):
         return None
     achieved, best = float(simds["achieved"].min()), float(simds["best"].mean())
     limit = str(simds["limit"].mode().iloc[0])
@@ -39,6 +43,7 @@ RULES: dict[str, Rule] = {
     "prefetch_distance": wait_rules.prefetch_distance,
     "wait_with_count": wait_rules.wait_with_count,
     "lds_bursts": issue_rules.lds_bursts,
+    "lds_bandwidth": issue_rules.lds_bandwidth,
     "vmem_pressure": issue_rules.vmem_pressure,
     "few_waves": issue_rules.few_waves,
     "lock_step": issue_rules.lock_step,

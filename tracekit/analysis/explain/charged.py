@@ -6,8 +6,8 @@ from typing import Any
 
 from tracekit.analysis.attribution.names import CAUSES
 from tracekit.analysis.attribution.names import Cause as Number
-from tracekit.analysis.explain.evidence import Evidence
-from tracekit.analysis.explain.page import Cause, Chain, Charged, Place
+from tracekit.analysis.explain.evidence import PLACE, Evidence
+from tracekit.analysis.explain.page import Cause, Chain, Charged, Place, Ref
 
 #: Chains, instructions and places that are listed of each cause.
 LISTED = 10
@@ -58,10 +58,14 @@ def _chains(evidence: Evidence, name: str) -> list[Chain]:
 
 def chain(evidence: Evidence, row: dict[Any, Any]) -> Chain:
     """A row of ``Evidence.waits``."""
-    names = ("vaddr", "producer_vaddr", "consumer_vaddr", "next_mfma_vaddr")
-    wait, load, consumer, mfma = (
-        evidence.ref(row["code_object"], int(row[name])) for name in names
-    )
+
+    def named(name: str) -> Ref:
+        vaddr, text = int(row[f"{name}_vaddr"]), row[f"{name}_instruction"]
+        return evidence.ref(row["code_object"], vaddr, text=text)
+
+    wait = evidence.ref(*(int(row[name]) for name in PLACE))
+    load, consumer = named("producer"), named("consumer")
+    mfma = evidence.ref(row["code_object"], int(row["next_mfma_vaddr"]))
     return Chain(
         wait=wait,
         load=load,
@@ -85,8 +89,8 @@ def _known(value: Any) -> float | None:
 
 def _charged(evidence: Evidence, name: str) -> list[Charged]:
     table = evidence.instructions
-    table = table[(table["cause"] == name) & (table["vaddr"] >= 0)]
-    sums = table.groupby(["code_object", "vaddr"], sort=False)["cycles"].sum()
+    table = table[(table["cause"] == name) & (table["instruction"] != "")]
+    sums = table.groupby(PLACE, sort=False)["cycles"].sum()
     ordered = sums.sort_values(ascending=False, kind="stable")
     return [
         Charged(evidence.ref(*at), int(cycles), int(cycles) / max(evidence.idle, 1))  # type: ignore[misc]
@@ -97,11 +101,10 @@ def _charged(evidence: Evidence, name: str) -> list[Charged]:
 def _places(evidence: Evidence, name: str) -> list[Place]:
     table, column = evidence.places, f"{name}_cycles"
     table = table[(table["place"] == "bubble") & (table[column] > 0)]
-    listing = evidence.timeline.listing
     found = []
     for row in table.sort_values(column, ascending=False, kind="stable").to_dict("records"):
-        ends = [(row[f"{end}_code_object"], row[f"{end}_vaddr"]) for end in ("previous", "next")]
-        before, after = (listing.row_of(*at) if at[1] >= 0 else -1 for at in ends)
+        ends = [[int(row[f"{end}_{name}"]) for name in PLACE] for end in ("previous", "next")]
+        before, after = (evidence.row(*at) for at in ends)
         found.append(
             Place(
                 key=evidence.keys.pair(before, after),

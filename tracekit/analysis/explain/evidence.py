@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: What tells instructions apart in the tables: code.json of rocprofv2 has no addresses.
+PLACE = ["code_object", "vaddr", "line"]
+
+
 @dataclass(frozen=True)
 class Evidence:
     """One kernel: the SIMDs of an analysis that ran one of its ``dispatches``."""
@@ -94,7 +98,7 @@ class Evidence:
         """Waits of the window, with the idle ``cycles`` charged to each; of one wait and counter
         the producer that was waited for longest."""
         table = self._own(self.analysis.waits_of().rows)
-        key = ["dispatch", "code_object", "vaddr"]
+        key = ["dispatch", *PLACE]
         table = table.drop_duplicates([*key, "counter"])
         charged = self.instructions[self.instructions["cause"].isin(["vmcnt_wait", "lgkmcnt_wait"])]
         counter = charged["cause"].astype(str).str.removesuffix("_wait")
@@ -149,14 +153,20 @@ class Evidence:
             return None
         return float(np.median(self.turns.lengths))
 
-    def ref(self, code_object: int, vaddr: int) -> Ref:
-        """The instruction at an address, -1 for none."""
-        listing = self.timeline.listing
-        row = listing.row_of(int(code_object), int(vaddr)) if vaddr >= 0 else -1
+    def ref(self, code_object: int, vaddr: int, line: int = -1, *, text: str = "") -> Ref:
+        """The instruction at an address, or where there are none at a line of code.json; one
+        of which only the ``text`` is known has no key."""
+        listing, row = self.timeline.listing, self.row(code_object, vaddr, line)
         if row < 0:
-            return Ref("", -1, -1, "", "")
-        return Ref(self.keys.of(row), int(code_object), int(vaddr), listing.text[row],
-                   listing.source[row])  # fmt: skip
+            return Ref("", -1, -1, -1, text, "")
+        return Ref(self.keys.of(row), int(code_object), int(vaddr), int(listing.line[row]),
+                   listing.text[row], listing.source[row])  # fmt: skip
+
+    def row(self, code_object: int, vaddr: int, line: int) -> int:
+        """The listing row that a table names, -1 for none."""
+        if vaddr >= 0:
+            return self.timeline.listing.row_of(int(code_object), int(vaddr))
+        return self.timeline.listing.row_of_line(int(line)) if line >= 0 else -1
 
     def _own(self, table: pd.DataFrame) -> pd.DataFrame:
         return table[table["dispatch"].isin(self.dispatches)].reset_index(drop=True)

@@ -33,6 +33,23 @@ def lds_bursts(evidence: Evidence) -> Advice | None:
     )
 
 
+def lds_bandwidth(evidence: Evidence) -> Advice | None:
+    """The LDS refuses most, and works half of the time or more."""
+    cus = evidence.memory
+    bound = cus[cus["bound"] == "lds_bound"]
+    if not len(bound) or len(bound) < len(cus):
+        return None
+    share, busy = evidence.share("lds_refused_or_issue"), float(bound["lds_busy_share"].max())
+    at = first_charged(evidence, "lds_refused_or_issue")
+    return Advice(
+        "lds_bandwidth",
+        f"ask less of the LDS: it works {percent(busy)} of the time and refuses, or issues, in "
+        f"{percent(share)} of idle ({listed(at)} first); keep more of a tile in registers",
+        {"share": share, "lds_busy_share": busy},
+        tuple(at),
+    )
+
+
 def vmem_pressure(evidence: Evidence) -> Advice | None:
     """Vector memory instructions refused: their queue is full."""
     share = evidence.share("vmem_refused_or_issue")
@@ -56,7 +73,7 @@ def few_waves(evidence: Evidence) -> Advice | None:
     alone = evidence.resident.get(1, 0.0)
     nobody = int(evidence.totals["others_none_cycles"].sum()) / max(evidence.idle, 1)
     simds = evidence.budget[["best_1", "best_2"]].dropna()
-    if alone < ALONE or nobody < NOBODY or not len(simds):
+    if evidence.iteration is None or alone < ALONE or nobody < NOBODY or not len(simds):
         return None
     one, two = (float(simds[name].mean()) for name in ("best_1", "best_2"))
     if two < BETTER * one:

@@ -12,13 +12,22 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Ref:
-    """An instruction: ``key`` is stable across builds; ``vaddr`` -1 is none."""
+    """An instruction, "" for none: ``key`` is stable across builds; ``vaddr`` and ``line`` (of
+    code.json) are -1 where unknown."""
 
     key: str
     code_object: int
     vaddr: int
+    line: int
     instruction: str
     source: str
+
+    @property
+    def place(self) -> str:
+        """Its address, else its line; "" where neither is known."""
+        if self.vaddr >= 0:
+            return f"{self.vaddr:#x}"
+        return f"line {self.line}" if self.line >= 0 else ""
 
 
 @dataclass(frozen=True)

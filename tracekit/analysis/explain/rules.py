@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracekit.analysis.explain.evidence import Evidence
+from tracekit.analysis.explain.evidence import PLACE, Evidence
 from tracekit.analysis.explain.page import Ref
 
 #: Share of the idle cycles from which on a cause, or one wait of it, is worth advice.
@@ -14,22 +14,17 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def pc(ref: Ref) -> str:
-    """An address in a sentence."""
-    return f"{ref.vaddr:#x}"
-
-
 def first_charged(evidence: Evidence, cause: str, split: str = "", most: int = 3) -> list[Ref]:
     """The instructions that most idle cycles of ``cause`` (and ``split``) are charged to."""
     table = evidence.instructions
-    table = table[(table["cause"] == cause) & (table["vaddr"] >= 0)]
+    table = table[(table["cause"] == cause) & (table["instruction"] != "")]
     if split:
         table = table[table["split"] == split]
-    sums = table.groupby(["code_object", "vaddr"], sort=False)["cycles"].sum()
+    sums = table.groupby(PLACE, sort=False)["cycles"].sum()
     at = sums.sort_values(ascending=False, kind="stable").index[:most]
-    return [evidence.ref(int(code_object), int(vaddr)) for code_object, vaddr in at]
+    return [evidence.ref(*map(int, place)) for place in at]
 
 
 def listed(refs: list[Ref]) -> str:
     """ "0x10, 0x20"."""
-    return ", ".join(pc(ref) for ref in refs)
+    return ", ".join(ref.place for ref in refs)

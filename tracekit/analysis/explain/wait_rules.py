@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tracekit.analysis.explain.evidence import Evidence
+from tracekit.analysis.explain.evidence import PLACE, Evidence
 from tracekit.analysis.explain.page import Advice
-from tracekit.analysis.explain.rules import WAIT, listed, pc, percent
+from tracekit.analysis.explain.rules import WAIT, listed, percent
 from tracekit.analysis.waits.consumers import consumers
 from tracekit.isa.traffic import LANES, traffic
 
@@ -28,17 +28,20 @@ def prefetch_distance(evidence: Evidence) -> Advice | None:
     table = evidence.waits
     late = table[
         (table["counter"] == "vmcnt") & (table["share"] >= WAIT) & (table["count"] >= LEAST)
-        & (table["hidden"] < HIDDEN) & (table["producer_vaddr"] >= 0)
+        & (table["hidden"] < HIDDEN)
         & table["producer_instruction"].astype(str).str.contains("_load_")
     ]  # fmt: skip
     if not len(late) or used >= ROOM:
         return None
     rows = late.to_dict("records")
-    loads = [evidence.ref(row["code_object"], row["producer_vaddr"]) for row in rows]
-    waits = [evidence.ref(row["code_object"], row["vaddr"]) for row in rows]
+    loads = [
+        evidence.ref(row["code_object"], row["producer_vaddr"], text=row["producer_instruction"])
+        for row in rows
+    ]
+    waits = [evidence.ref(*(int(row[name]) for name in PLACE)) for row in rows]
     told = "; ".join(
-        f"{pc(load)} issues {row['lead_median']:,.0f} cycles before {pc(wait)} waits "
-        f"{row['waited_median']:,.0f}"
+        f"{load.place or load.instruction} issues {row['lead_median']:,.0f} cycles before "
+        f"{wait.place} waits {row['waited_median']:,.0f}"
         for row, load, wait in zip(rows, loads, waits, strict=True)
     )
     numbers: dict[str, float | int | None] = {
@@ -82,12 +85,13 @@ def wait_with_count(evidence: Evidence) -> Advice | None:
     ]  # fmt: skip
     found = []
     for row in table.to_dict("records"):
-        spare = _spare(evidence, int(row["code_object"]), int(row["vaddr"]))
+        place = [int(row[name]) for name in PLACE]
+        spare = _spare(evidence, evidence.row(*place))
         if spare:
-            found.append((evidence.ref(row["code_object"], row["vaddr"]), spare, row["share"]))
+            found.append((evidence.ref(*place), spare, row["share"]))
     if not found:
         return None
-    told = ", ".join(f"vmcnt({spare}) at {pc(ref)}" for ref, spare, _ in found)
+    told = ", ".join(f"vmcnt({spare}) at {ref.place}" for ref, spare, _ in found)
     numbers: dict[str, float | int | None] = {"share": float(sum(share for *_, share in found))}
     numbers |= {f"count {ref.key}": spare for ref, spare, _ in found}
     return Advice(
@@ -99,11 +103,11 @@ def wait_with_count(evidence: Evidence) -> Advice | None:
     )
 
 
-def _spare(evidence: Evidence, code_object: int, vaddr: int) -> int:
+def _spare(evidence: Evidence, row: int) -> int:
     """Youngest operations that no sampled execution of the wait needs there."""
     facts = evidence.analysis.charges.facts
     rows, queue, listing = facts.rows, facts.queues[0], evidence.timeline.listing
-    mine = rows.row[queue.wait] == listing.row_of(code_object, vaddr)
+    mine = rows.row[queue.wait] == row
     at = np.flatnonzero(mine & queue.needs & ~queue.unknown)[:SAMPLE]
     least = None
     for i in at.tolist():

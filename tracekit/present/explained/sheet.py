@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tracekit.analysis.explain.changes import Change
 from tracekit.analysis.explain.page import Cause, Chain, Page, Ref, Tail
-from tracekit.present.cells import address, mean, number, percent, signed
+from tracekit.present.cells import mean, number, percent, signed
 
 #: Causes and changes that a page shows, and lines behind a cause, without and with changes; the
 #: JSON result has the rest.  With eleven rules a page keeps to 50 lines.
@@ -98,7 +98,8 @@ def _headline(page: Page) -> str:
         f"matrix pipe busy {percent(head.matrix_share)} of {number(scope.window_cycles)} SIMD "
         f"cycles (SIMD {_range(head.matrix_low, head.matrix_high)}), {scope.window}"
     )
-    if head.best_1 is not None and head.best_2 is not None:
+    # Without a loop the bound is that of whole waves, which do not all do the same.
+    if scope.iteration_cycles and head.best_1 is not None and head.best_2 is not None:
         text += f"; bound {percent(head.best_1)} with 1 wave, {percent(head.best_2)} with 2"
     return text + (f" ({head.verdict.replace('_', ' ')})" if head.verdict else "")
 
@@ -185,7 +186,7 @@ def _details(page: Page, cause: Cause) -> tuple[str, ...]:
     if cause.chains:
         return tuple(map(_chain, cause.chains[:DETAILS]))
     if cause.key in ("lds_refused_or_issue", "vmem_refused_or_issue"):
-        told = [f"{address(each.at.vaddr)} {percent(each.share)}" for each in cause.instructions]
+        told = [f"{each.at.place} {percent(each.share)}" for each in cause.instructions]
         first = f"{_where(cause.instructions[0].at)}" if told else ""
         rate = "" if page.bytes is None else (
             f"; LDS busy {percent(page.bytes.lds_busy_share)}"
@@ -194,7 +195,7 @@ def _details(page: Page, cause: Cause) -> tuple[str, ...]:
         )  # fmt: skip
         return (f"{', '.join(told[:4])} {first}{rate}".strip(),) if told else ()
     told = [
-        f"{address(each.previous.vaddr)}→{address(each.next.vaddr)} {percent(each.share)}"
+        f"{_end(each.previous, 'start')}→{_end(each.next, 'end')} {percent(each.share)}"
         for each in cause.places[:3]
     ]
     return (f"{', '.join(told)} {_where(cause.places[0].next)}".strip(),) if told else ()
@@ -203,20 +204,25 @@ def _details(page: Page, cause: Cause) -> tuple[str, ...]:
 def _chain(chain: Chain) -> str:
     """ "0x10 load → 0x20 vmcnt(0) waits 440 → 0x30 → MFMA 0x40"."""
     parts = [
-        f"{address(chain.load.vaddr)} {_opcode(chain.load)}",
-        f"{address(chain.wait.vaddr)} {chain.counter}({chain.value}) waits "
+        _named(chain.load),
+        f"{chain.wait.place} {chain.counter}({chain.value}) waits "
         f"{mean(chain.waited_median)}, issued {mean(chain.lead_median)} before",
     ]
-    if chain.consumer.vaddr >= 0:
-        parts.append(f"{address(chain.consumer.vaddr)} {_opcode(chain.consumer)}")
+    if chain.consumer.instruction:
+        parts.append(_named(chain.consumer))
     if chain.mfma.vaddr >= 0 and chain.mfma.vaddr != chain.consumer.vaddr:
-        parts.append(f"MFMA {address(chain.mfma.vaddr)}")
+        parts.append(f"MFMA {chain.mfma.place}")
     return f"{' → '.join(parts)}; {percent(chain.share)} {_where(chain.wait)}".strip()
 
 
-def _opcode(ref: Ref) -> str:
-    name, *_ = ref.instruction.split(None, 1)
-    return f"{name} lds" if ref.instruction.endswith(" lds") else name
+def _end(ref: Ref, name: str) -> str:
+    return ref.place or name
+
+
+def _named(ref: Ref) -> str:
+    """Place and opcode."""
+    name, _, _ = ref.instruction.partition(" ")
+    return f"{ref.place} {name}{' lds' if ref.instruction.endswith(' lds') else ''}".strip()
 
 
 def _where(ref: Ref) -> str:
