@@ -54,11 +54,14 @@ RULES: dict[str, Rule] = {
 }
 
 
+#: Rules about other code, which hold also where no other order helps.
+OTHER_CODE = ("lds_bandwidth", "half_rate")
+
+
 def advice(evidence: Evidence) -> tuple[Advice, ...]:
-    """The advice of every rule that fires; where nothing is left to gain, that alone."""
+    """The advice of every rule that fires; where no other order helps, that first and only what
+    other code could do."""
     done = nothing_left(evidence)
-    if done is not None:
-        slower = issue_rules.half_rate(evidence)
-        return (done,) if slower is None else (done, slower)
-    found = (rule(evidence) for rule in RULES.values())
+    rules = RULES if done is None else {name: RULES[name] for name in OTHER_CODE}
+    found = (done, *(rule(evidence) for rule in rules.values()))
     return tuple(each for each in found if each is not None)
