@@ -67,6 +67,7 @@ def budget(
     cycles of opcodes that replace the tables'.  The verdict of a SIMD: at 90 % of the best
     possible occupancy or more it is the bound's (matrix_bound or vector_bound); below,
     what most idle cycles have as cause: vector_bound, barrier_bound or latency_bound.
+    memory_bound and lds_bound need the bytes, too: ``Analysis.budget`` has them.
     """
     return budget_of(timeline, causes(timeline, window), rates)
 

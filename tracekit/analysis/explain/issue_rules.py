@@ -5,6 +5,7 @@ from __future__ import annotations
 from tracekit.analysis.explain.evidence import Evidence
 from tracekit.analysis.explain.page import Advice
 from tracekit.analysis.explain.rules import CAUSE, first_charged, listed, percent
+from tracekit.analysis.shapes import SLOW_FORMAT
 
 #: Service time of the LDS up to which refusals are bursts; share of the path, likewise.
 BURST = 0.5
@@ -146,9 +147,10 @@ def nops(evidence: Evidence) -> Advice | None:
 
 
 def half_rate(evidence: Evidence) -> Advice | None:
-    """MFMA opcodes that do less per cycle than another of their type."""
+    """MFMA opcodes that do less per cycle than another of their type (the format of operands
+    is the kernel's choice)."""
     table = evidence.shapes
-    slow = table[(table["flag"] != "") & table["matrix_cycles"].notna()]
+    slow = table[~table["flag"].isin(["", SLOW_FORMAT]) & table["matrix_cycles"].notna()]
     whole = max(int(table["matrix_cycles"].fillna(0).sum()), 1)
     share = int(slow["matrix_cycles"].sum()) / whole
     if share < SLOW:

@@ -126,8 +126,8 @@ def _facts(capture: str, page: Page) -> list[str]:
         each = page.bytes
         text = (
             f"bytes per CU, at most: memory {each.memory_bytes_per_cycle:.1f} B/clk "
-            f"({percent(each.memory_share)} of 64), LDS {each.lds_bytes_per_cycle:.1f} "
-            f"({percent(each.lds_share)} of 128, busy {percent(each.lds_busy_share)})"
+            f"({percent(each.memory_share)} of 64), LDS {each.lds_bytes_per_cycle:.1f} B/clk "
+            f"(busy {percent(each.lds_busy_share)})"
         )
         if each.memory_bytes_iteration is not None:
             text += f"; {mean(each.memory_bytes_iteration)} B an iteration and wave"
