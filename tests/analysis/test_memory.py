@@ -78,6 +78,8 @@ def test_refusals_with_bytes_are_a_bound_also_in_the_budget(tmp_path):
     assert cu["memory_share"] > 0.5
     assert cu["bound"] == "memory_bound"
     assert set(analysis.budget.simds["verdict"]) == {"memory_bound"}
+    # One SIMD has a quarter of the bytes, but its CU has all of them.
+    assert set(analysis.select(simd=0).budget.simds["verdict"]) == {"memory_bound"}
 
 
 def test_a_verdict_that_is_no_latency_stays():

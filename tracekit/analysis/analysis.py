@@ -91,6 +91,8 @@ class Analysis:
         self.windows = Windows(timeline, window, lambda: self.loops)
         self._whole = _Whole(timeline, judged)
         self.lock = self._whole.lock
+        #: What this is some SIMDs of: its CUs have more.
+        self._beside: Analysis | None = None
 
     @property
     def timeline(self) -> Timeline:
@@ -103,7 +105,7 @@ class Analysis:
     def in_window(self, window: str) -> Analysis:
         """The same timeline in another window; what no window changes is shared."""
         other = Analysis(self.timeline, window)
-        other._whole, other.lock = self._whole, self.lock
+        other._whole, other.lock, other._beside = self._whole, self.lock, self._beside
         return other
 
     def select(self, **wanted: int | None) -> Analysis:
@@ -119,7 +121,7 @@ class Analysis:
         made = Analysis(part, self.window, judged=self.quality)
         if set(asked) <= _OF_SIMDS:
             made._whole = _Whole(part, self.quality, lambda: self._whole.charges.select(**asked))
-            made.lock = made._whole.lock
+            made.lock, made._beside = made._whole.lock, self
         return made
 
     @property
@@ -134,7 +136,7 @@ class Analysis:
         notes = (*self.timeline.decode_notes, note)
         made = Analysis(replace(self.timeline, decode_notes=notes), self.window)
         made._whole = _Whole(made.timeline, self.quality, lambda: self._whole.charges)
-        made.lock = made._whole.lock
+        made.lock, made._beside = made._whole.lock, self._beside
         return made
 
     @property
@@ -172,6 +174,15 @@ class Analysis:
     @once
     def memory(self) -> Memory:
         return memory_of(self.timeline, self.causes, self.clock)
+
+    @property
+    def cus(self) -> pd.DataFrame:
+        """Bytes of whole CUs (memory.CU_COLUMNS), also where some of their SIMDs were selected."""
+        if self._beside is None:
+            return self.memory.cus
+        own = self._beside.in_window(self.window).cus
+        here = self.memory.cus[["se", "cu", "dispatch"]]
+        return own.merge(here, on=["se", "cu", "dispatch"])
 
     @once
     def overlap(self) -> Overlap:
@@ -221,7 +232,7 @@ class Analysis:
     def budget_at(self, rates: Mapping[str, int]) -> Budget:
         """The budget with the cycles ``rates`` of opcodes in place of the tables'."""
         found = budget_of(self.timeline, self.causes, rates)
-        return replace(found, simds=judged(found.simds, self.memory.cus))
+        return replace(found, simds=judged(found.simds, self.cus))
 
     def opcodes(self, rates: Mapping[str, int] | None = None) -> pd.DataFrame:
         """What each opcode costs an iteration; ``rates`` as in ``budget_at``."""

@@ -160,7 +160,7 @@ def command(source: Source, window: str, rate: tuple[str, ...], each: bool, outp
             "resident": analysis.residents,
             "limits": limits(timeline),
             "tail": tail(timeline),
-            "memory": analysis.memory.cus,
+            "memory": analysis.cus,
         }
         simds = result.simds.assign(resident=_resident(result.simds, analysis.residents))
         if each:

@@ -115,7 +115,7 @@ class Evidence:
     @cached_property
     def memory(self) -> pd.DataFrame:
         """Bytes per CU."""
-        return self._own(self.analysis.memory.cus)
+        return self._own(self.analysis.cus)
 
     @cached_property
     def overlap(self) -> pd.DataFrame:
