@@ -103,7 +103,7 @@ def _places(evidence: Evidence, name: str) -> list[Place]:
     table = table[(table["place"] == "bubble") & (table[column] > 0)]
     found = []
     for row in table.sort_values(column, ascending=False, kind="stable").to_dict("records"):
-        ends = [[int(row[f"{end}_{name}"]) for name in PLACE] for end in ("previous", "next")]
+        ends = [[int(row[f"{end}_mfma_{name}"]) for name in PLACE] for end in ("previous", "next")]
         before, after = (evidence.row(*at) for at in ends)
         found.append(
             Place(
