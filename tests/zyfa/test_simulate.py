@@ -66,9 +66,9 @@ def quantised(name, length, shape):
     return [x for x, _ in pairs], [d for _, d in pairs]
 
 
-def run(options, tensors, descales, **more):
+def run(options, tensors, descales, scale=SCALE, **more):
     arrays = [x.view(torch.uint8).numpy() for x in tensors]
-    return simulate.attention(*arrays, SCALE, [float(d) for d in descales], options, **more)
+    return simulate.attention(*arrays, scale, [float(d) for d in descales], options, **more)
 
 
 def test_selection_holds_every_pair():
@@ -88,6 +88,56 @@ def test_output_and_lse_equal_the_twin(options, length, shape, name):
     out, lse = twin(*tensors, SCALE, tuple(descales), options.softmax, options.rowsum)
     assert np.array_equal(done.out, out.view(torch.int16).numpy().view(np.uint16))
     assert np.array_equal(done.lse, lse.numpy())
+
+
+RANGE_VARIANTS = [
+    *(Options(softmax=name) for name in CHOICES["softmax"]),
+    Options(rowsum="a"),
+    Options(softmax="exact", schedule="early_gap", fma="packed"),
+    Options(schedule="gap", fma="packed"),
+]
+
+
+def equal_but_for_the_bits_of_nan(done, expected):
+    out, lse = expected
+    found = torch.from_numpy(done.out.view(np.int16)).view(torch.bfloat16)
+    pairs = ((found, out, torch.int16), (torch.from_numpy(done.lse.copy()), lse, torch.int32))
+    for a, b, bits in pairs:
+        assert torch.equal(a.isnan(), b.isnan())
+        known = ~a.isnan()
+        assert torch.equal(a.view(bits)[known], b.contiguous().view(bits)[known])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", RANGE_VARIANTS, ids=lambda o: o.name)
+@pytest.mark.parametrize(
+    ("scale", "descales"),
+    [
+        (2.0**20, (1.0, 1.0, 2.0**120)),
+        (SCALE, (2.0**-126, 2.0**-126, 1.0)),
+        (1e308, (2.0**127, 2.0**127, 2.0**127)),
+    ],
+)
+def test_finite_inputs_stay_finite_as_in_the_twin(options, scale, descales):
+    """Cooled rows, saturated outputs, coefficients out of float32's range."""
+    tensors, _ = quantised("gaps", 300, (1, 1, 1))
+    done = run(options, tensors, descales, scale)
+    as_tensors = tuple(torch.tensor([d]) for d in descales)
+    expected = twin(*tensors, scale, as_tensors, options.softmax, options.rowsum)
+    assert all(torch.isfinite(x).all() for x in expected)
+    equal_but_for_the_bits_of_nan(done, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", RANGE_VARIANTS, ids=lambda o: o.name)
+@pytest.mark.parametrize(("which", "row", "code"), [(0, 70, 0xFF), (1, 130, 0x7F), (2, 200, 0x7F)])
+def test_a_nan_goes_where_the_twin_says(options, which, row, code):
+    tensors, descales = quantised("gaussian", 300, (1, 1, 1))
+    tensors[which].view(torch.uint8)[0, row, 0, 5] = code
+    done = run(options, tensors, descales)
+    expected = twin(*tensors, SCALE, tuple(descales), options.softmax, options.rowsum)
+    assert expected[0].isnan().any()
+    equal_but_for_the_bits_of_nan(done, expected)
 
 
 @pytest.mark.slow

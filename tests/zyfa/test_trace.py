@@ -102,8 +102,8 @@ ELEMENT_WORK = {
 ELEMENT_OPCODES = (
     "v_exp_f32", "v_cvt_pk_fp8_f32", "v_cvt_pk_u8_f32", "v_ashr_pk_u8_i32", "v_pk_fma_f32",
 )  # fmt: skip
-SCALAR_TICKS = 26
-"""Vector ticks a block for row scalars and addresses, with the two v_max that end the maxima."""
+SCALAR_TICKS = 23
+"""Vector ticks a block for row scalars and addresses, without the maximum of the two halves."""
 
 
 @pytest.mark.parametrize("folder", SAMPLES, ids=lambda p: p.name)
@@ -116,10 +116,10 @@ def test_budget_of_a_block(folder):
         return {(r.matrix_cycles, r.vector_cycles) for r in rows.itertuples()}
 
     ((matrix, vector),) = cycles()
-    ((products, other),) = cycles("v_mfma_f32_16x16x128_f8f6f4", "v_max3_f32", *ELEMENT_OPCODES)
+    ((products, other),) = cycles("v_mfma_f32_16x16x128_f8f6f4", "v_maximum3_f32", *ELEMENT_OPCODES)
     assert (products, matrix - products) == (1024, 64)
     scalar_adds = 0 if "gap" in folder.name else 256
-    maxima = 4 * 30
+    maxima = 4 * 33
     assert vector - other == ELEMENT_WORK[folder.name] - scalar_adds + maxima
     assert other - scalar_adds == 4 * SCALAR_TICKS
 

@@ -160,6 +160,12 @@ def compare(mnemonic: str, mask: Reg | str, a: Operand, b: Operand) -> Instructi
     return op(mnemonic, mask, a, b)
 
 
+def compare_magnitude(mnemonic: str, mask: Reg | str, a: Operand, b: Reg) -> Instruction:
+    """v_cmp of `a` with |b|, in the long form that has the modifier."""
+    base = op(f"{mnemonic}_e64", mask, a, b)
+    return replace(base, operands=(mask, a, f"|{b}|"))
+
+
 def scalar(mnemonic: str, *operands: Operand) -> Instruction:
     """SALU operation that also writes SCC when its kind does."""
     base = op(mnemonic, *operands)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from zyfa.codegen.numbers import log2_scale
 from zyfa.jobs import ITEM, Problem
 from zyfa.shape import D128, Shape
 
@@ -54,7 +54,7 @@ _ROWS: tuple[tuple[str, str, str, Callable[[Call], int | float] | None], ...] = 
     ("q_descale", "Q", "one f32 on the device", None),
     ("k_descale", "Q", "one f32 on the device", None),
     ("v_descale", "Q", "one f32 on the device", None),
-    ("scale_log2e", "f", "softmax scale times log2(e)", lambda c: c.scale * math.log2(math.e)),
+    ("scale_log2e", "f", "softmax scale times log2(e)", lambda c: log2_scale(c.scale)),
     ("job_count", "I", "jobs of two items each", lambda c: c.problem.job_count),
     ("q_stride", "I", "bytes between rows of q: {d_qk} H",
      lambda c: c.shape.d_qk * c.problem.heads),

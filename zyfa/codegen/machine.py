@@ -107,6 +107,9 @@ class Machine:
         self.t = [scratch[i] for i in range(4)]
         self.item_address = scratch[2:4]
         self.mask = s.take("mask", 16, 2)
+        # log2_scale before any row is cooled; the |m| from which rescales look at it again.
+        self.base_scale = s.take("base_scale")
+        self.cool_from = s.take("cool_from")
 
     def label(self, stem: str) -> str:
         """A fresh label name."""

@@ -38,6 +38,12 @@ def exp2(x: Tensor) -> Tensor:
     return torch.exp2(x.double()).float()
 
 
+def ldexp(x: Tensor, exponent: Tensor | int) -> Tensor:
+    """x * 2^exponent, float32, rounded once (torch.ldexp's power need not be exact)."""
+    biased = torch.as_tensor(exponent, device=x.device).long() + 1023
+    return (x.double() * (biased << 52).view(torch.float64)).float()
+
+
 def log2(x: Tensor) -> Tensor:
     if on_cpu(x):
         return _shared(arithmetic.log2_f32, x)
@@ -55,6 +61,11 @@ def e4m3(x: Tensor) -> Tensor:
     if on_cpu(x):
         return _shared(arithmetic.fp8_e4m3_encode, x.contiguous())
     return x.to(torch.float8_e4m3fn).view(torch.uint8)
+
+
+def clamp(x: Tensor) -> Tensor:
+    """The clamp modifier: 0..1, NaN to 0 (DX10_CLAMP)."""
+    return torch.where(x.isnan(), 0.0, x).clamp(0.0, 1.0)
 
 
 def shifted_codes(x: Tensor, shift: int) -> Tensor:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -71,7 +72,8 @@ def test_the_softmax_phase_fits_the_shadow_of_the_other_wave(softmax):
 def test_dense_code_does_not_cross_fetch_lines(name, schedule):
     """An eight-byte instruction over a 32-byte line may cost four cycles (timing_rules 1.8)."""
     rows = disassemble(load(toolchain.build(emit(Options.parse(f"{name}-{schedule}")))))
-    first = next(i for i, (_, _, text) in enumerate(rows) if text.startswith("v_max3_f32"))
+    maxima = [text.startswith("v_maximum3_f32") for _, _, text in rows]
+    first = next(i for i, run in enumerate(pairwise(maxima)) if all(run))
     length = next(i for i, (_, _, text) in enumerate(rows[first:]) if "vmcnt(0) lgkm" in text)
     phase = rows[first : first + length]
     assert length > 130

@@ -17,6 +17,10 @@ class Ops:
     nearest_codes = staticmethod(arithmetic.u8_encode)
 
     @staticmethod
+    def clamp(x):
+        return np.clip(np.where(np.isnan(x), np.float32(0), x), np.float32(0), np.float32(1))
+
+    @staticmethod
     def shifted_codes(x, shift):
         return np.clip(x.view(np.int32) >> shift, 0, 255).astype(np.uint8)
 
@@ -53,3 +57,10 @@ def test_a_conversion_reads_its_four_elements_and_fills_its_register(name):
     lines = SOFTMAXES[name].convert(to, x.each())
     assert set().union(*(line.reads for line in lines)) >= set(x.units())
     assert "v40" in set().union(*(line.writes for line in lines))
+
+
+@pytest.mark.parametrize("sign", [0, 1 << 31])
+@pytest.mark.parametrize("name", ["lean_ashr", "lean_u8"])
+def test_a_lean_code_of_nan_is_zero_whatever_its_sign(name, sign):
+    x = np.atleast_1d(value(0x7FC00000 | sign))
+    assert SOFTMAXES[name].codes(Ops, x).tolist() == [0]

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from zyfa.codegen.instruction import Line, control, op, scalar, store
+from zyfa.codegen.instruction import Label, Line, control, op, scalar, store
 from zyfa.codegen.machine import Machine
-from zyfa.codegen.numbers import LN2
+from zyfa.codegen.numbers import LARGEST_BF16, LARGEST_DESCALE, LN2, bits
 from zyfa.codegen.phases.load import descriptor
+from zyfa.codegen.registers import Reg
 from zyfa.shape import SIDE
 
+INFINITY = bits(float("inf"))
+ONE = bits(1.0)
+SIGN = 0x80000000
 
-def write(k: Machine) -> list[Line]:
-    """Rows of the wave: bf16 out, f32 LSE (m + log2 l) ln 2."""
+
+def write(k: Machine, rare: list[Line]) -> list[Line]:
+    """Rows of the wave: bf16 out, f32 LSE (m 2^K + log2 l) ln 2, K of a cooled row's scale.
+
+    `rare` collects the out-of-line path for a descale with which bf16 may overflow.
+    """
     inverse, offset, half, lse = k.temp
+    large, ready, above = k.label("large"), k.label("ready"), bits(LARGEST_DESCALE) + 1
+    descale = k.descale["v_descale"]
+    rare += [Label(large), *saturate(k, inverse), control("s_branch", ready)]
     lines: list[Line] = [
         *k.rowsum.total(k),
         op("v_rcp_f32", inverse, k.l),
         op("v_log_f32", lse, k.l),
-        op("v_mul_f32", inverse, k.descale["v_descale"], inverse).noted("V's descale"),
+        op("v_sub_u32", half, k.base_scale, k.log2_scale),
+        op("v_lshrrev_b32", half, 23, half).noted("K"),
+        op("v_ldexp_f32", k.m, k.m, half),
+        scalar("s_sub_u32", k.t[0], descale, above),
+        scalar("s_cmp_lt_u32", k.t[0], INFINITY - above).noted("above it, and finite"),
+        control("s_cbranch_scc1", large, reads=("scc",)),
+        op("v_mul_f32", inverse, descale, inverse).noted("V's descale"),
+        Label(ready),
         op("v_add_f32", lse, k.m, lse),
         op("v_mul_f32", lse, LN2, lse),
         *descriptor(k.q_desc, k.argument("out"), k.field("out")),
@@ -49,3 +67,20 @@ def write(k: Machine) -> list[Line]:
         control("s_waitcnt", "vmcnt(0)"),
     ]
     return lines
+
+
+def saturate(k: Machine, inverse: Reg) -> list[Line]:
+    """O / l times V's descale, at most bf16's largest; leaves 1 in `inverse`. A NaN stays."""
+    most, least = k.alpha.each()
+    lines: list[Line] = [
+        op("v_mov_b32", most, LARGEST_BF16),
+        op("v_mov_b32", least, SIGN | LARGEST_BF16),
+    ]
+    for o in (one for tile in k.o for one in tile.each()):
+        lines += [
+            op("v_mul_f32", o, inverse, o),
+            op("v_mul_f32", o, k.descale["v_descale"], o),
+            op("v_minimum3_f32", o, o, most, most),
+            op("v_maximum3_f32", o, o, least, least),
+        ]
+    return [*lines, op("v_mov_b32", inverse, ONE)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from zyfa.codegen import kernargs, lds
 from zyfa.codegen.instruction import Line, op, scalar, wait
 from zyfa.codegen.machine import Machine
-from zyfa.codegen.numbers import MINUS_INFINITY, power
+from zyfa.codegen.numbers import COOL_EXPONENT, LARGEST, MINUS_INFINITY, SCALE_RANGE, power
+from zyfa.codegen.registers import Reg
 
 
 def arguments(k: Machine) -> list[Line]:
@@ -30,16 +31,19 @@ def arguments(k: Machine) -> list[Line]:
 def constants(k: Machine) -> list[Line]:
     """Softmax constants, matrix constants, LDS bases of this wave."""
     softmax = k.softmax
-    coefficient, log2_scale = k.coefficient, k.log2_scale
+    product = k.temp[0]
+    lowest, highest = (power(exponent) for exponent in SCALE_RANGE)
     lines: list[Line] = [
-        op("v_mov_b32", k.temp[0], k.descale["q_descale"]),
-        op("v_mul_f32", k.temp[0], k.argument("scale_log2e"), k.temp[0]),
-        op("v_mul_f32", log2_scale, k.descale["k_descale"], k.temp[0]).noted("scale log2(e) dq dk"),
-        op("v_mul_f32", coefficient[0], power(softmax.element_exponent), log2_scale),
-        op("v_mov_b32", coefficient[1], coefficient[0]),
+        op("v_mov_b32", product, k.descale["q_descale"]),
+        op("v_mul_f32", product, k.argument("scale_log2e"), product),
+        *bound(k, "v_minimum3_f32", product, LARGEST),
+        op("v_mul_f32", product, k.descale["k_descale"], product).noted("scale log2(e) dq dk"),
+        *bound(k, "v_maximum3_f32", product, lowest),
+        *bound(k, "v_minimum3_f32", product, highest),
     ]
     if softmax.qk_exponent:
-        lines.append(op("v_mul_f32", log2_scale, power(-softmax.qk_exponent), log2_scale))
+        lines.append(op("v_mul_f32", product, power(-softmax.qk_exponent), product))
+    lines.append(op("v_readfirstlane_b32", k.base_scale, product))
     scales = 127 << 8 | 127 + softmax.qk_exponent
     return [
         *lines,
@@ -55,6 +59,24 @@ def constants(k: Machine) -> list[Line]:
         op("v_add_u32", k.row, k.t[0], k.row).noted("query row of the lane in the tile"),
         *k.rowsum.selector(k),
     ]  # fmt: skip
+
+
+def bound(k: Machine, mnemonic: str, value: Reg, limit: int) -> list[Line]:
+    """minimum or maximum of `value` and a constant's bits; a NaN stays."""
+    return [op("v_mov_b32", k.temp[1], limit), op(mnemonic, value, value, k.temp[1], k.temp[1])]
+
+
+def scales(k: Machine) -> list[Line]:
+    """log2_scale and coefficient as they are while no row of the tile is cooled."""
+    softmax, coefficient = k.softmax, k.coefficient
+    lines: list[Line] = [
+        op("v_mov_b32", k.log2_scale, k.base_scale),
+        op("v_mul_f32", coefficient[0], power(softmax.qk_exponent), k.log2_scale),
+        op("v_mul_f32", coefficient[0], power(softmax.element_exponent), coefficient[0]),
+        op("v_mov_b32", coefficient[1], coefficient[0]),
+        op("s_mov_b32", k.cool_from, power(COOL_EXPONENT)),
+    ]
+    return lines
 
 
 def landings(k: Machine) -> list[Line]:

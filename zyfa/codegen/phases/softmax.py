@@ -23,15 +23,19 @@ def half_of(k: Machine, tile: int) -> int:
 
 
 def maxima(k: Machine) -> list[Line]:
-    """top[i] = largest score of half i among the lane's 32 keys; 32 ticks a block."""
+    """top[i] = largest score of half i among the lane's 32 keys; 32 ticks a block.
+
+    maximum keeps a NaN (v_max3_f32 would drop it) at the same rate (gfx950_kernels 4): from here it
+    goes to m, and so to l and O of this row alone.
+    """
     lines: list[Line] = []
     for half, top in enumerate(k.top):
         tiles = [s for tile, s in enumerate(k.s) if half_of(k, tile) == half]
         values = [score for s in tiles for score in s.each()]
-        lines.append(op("v_max3_f32", top, *values[:3]))
+        lines.append(op("v_maximum3_f32", top, *values[:3]))
         for i in range(3, len(values) - 1, 2):
-            lines.append(op("v_max3_f32", top, top, values[i], values[i + 1]))
-        lines.append(op("v_max_f32_e64", top, top, values[-1]))
+            lines.append(op("v_maximum3_f32", top, top, values[i], values[i + 1]))
+        lines.append(op("v_maximum3_f32", top, top, values[-1], values[-1]))
     return lines
 
 
@@ -40,7 +44,7 @@ def peaks(k: Machine, fill: list[Line]) -> list[Line]:
     return [
         swap(k.top[0], k.top[1]),
         *fill,
-        op("v_max_f32_e64", k.peak, k.top[0], k.top[1]),
+        op("v_maximum3_f32", k.peak, k.top[0], k.top[1], k.top[1]),
         op("v_mul_f32_e64", k.peak, k.peak, k.log2_scale),
     ]
 
@@ -49,10 +53,11 @@ def exponents(k: Machine, fill: list[Line], outgrown: bool = True) -> list[Line]
     """Scale byte and element addends of both halves from peak and m.
 
     excess = peak - m; e = 8 - ceil(excess); scale byte 127 - e; addend = e - m in the units of the
-    conversion. `fill` goes where the swap needs two slots. `outgrown`: set VCC where lazy fails.
+    conversion. `fill` goes where the swap needs two slots. `outgrown`: set VCC where lazy fails, or
+    the row holds a NaN.
     """
     addend, other = k.bias[0][0], k.bias[1][0]
-    check = compare("v_cmp_lt_f32", VCC, bits(LAZY_THRESHOLD), k.excess)
+    check = compare("v_cmp_nge_f32", VCC, bits(LAZY_THRESHOLD), k.excess)
     check = check.noted(f"outgrown by {LAZY_THRESHOLD}?")
     return [
         op("v_sub_f32_e64", k.excess, k.peak, k.m),
@@ -71,7 +76,9 @@ def exponents(k: Machine, fill: list[Line], outgrown: bool = True) -> list[Line]
 def multiply_add(k: Machine, tile: int, group: int) -> list[Line]:
     """Four elements of a tile, in place: score * coefficient + addend."""
     four = k.s[tile][4 * group : 4 * group + 4]
-    return k.multiply_add(four, k.coefficient, k.bias[half_of(k, tile)])
+    return k.multiply_add(
+        four, k.coefficient, k.bias[half_of(k, tile)], k.softmax.multiply_add_mods
+    )
 
 
 def convert(k: Machine, tile: int, group: int) -> list[Line]:

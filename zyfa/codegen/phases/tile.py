@@ -14,7 +14,7 @@ from zyfa.codegen.instruction import Align, Comment, Label, Line, control, op, s
 from zyfa.codegen.machine import Machine
 from zyfa.codegen.matrix import prefetch, stream
 from zyfa.codegen.numbers import LOWEST
-from zyfa.codegen.phases import epilogue, load, pv, qk, rescale, softmax
+from zyfa.codegen.phases import epilogue, load, pv, qk, rescale, setup, softmax
 from zyfa.codegen.registers import Reg
 from zyfa.codegen.steps import Ready, Step
 
@@ -79,6 +79,7 @@ def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = 
     `mask`: "", "first" or "last" diagonal block.
     """
     enter, back = k.label("rescale"), k.label("scaled")
+    hot, cooled = k.label("hot"), k.label("cooled")
     moves = iter(load.move_reads(k))
     late = list(islice(moves, int(k.schedule.gap is not None)))
     lines: list[Line] = [
@@ -100,10 +101,13 @@ def softmax_phase(k: Machine, rare: list[Line], mask: str = "", with_qk: bool = 
     rare += [
         Align(8),
         Label(enter),
-        *k.markers.around("rescale", rescale.scalars(k)),
+        *k.markers.around("rescale", rescale.scalars(k, hot, cooled)),
         *probabilities(k, with_qk, late),
         *k.markers.around("rescale", rescale.outputs(k)),
         control("s_branch", back),
+        Label(hot),
+        *rescale.cool(k),
+        control("s_branch", cooled),
     ]
     return lines
 
@@ -159,7 +163,7 @@ def prologue(k: Machine) -> list[Line]:
         for rider in load.load_block(k, which, k.lds[buffer]):
             lines += rider
     lines += [op("v_add_u32", r, 2 * k.layout.stride, r) for r in k.v_read]
-    lines += clear([*k.o, k.sum, k.l, k.scale])
+    lines += [*clear([*k.o, k.sum, k.l, k.scale]), *setup.scales(k)]
     lines += [
         op("v_mov_b32", k.m, LOWEST),
         wait(vmcnt=0),
@@ -202,7 +206,7 @@ def body(k: Machine) -> list[Line]:
         *matrix_phase(k, with_qk=False),
         *stagger(k, upper=False),
         Comment("epilogue"),
-        *k.markers.around("epilogue", epilogue.write(k)),
+        *k.markers.around("epilogue", epilogue.write(k, rare)),
         control("s_branch", done),
         Comment("rescale paths, out of line"),
         *rare,

@@ -24,6 +24,8 @@ class Arithmetic(Protocol[Array]):
 
     def e4m3(self, x: Array, /) -> Array: ...
 
+    def clamp(self, x: Array, /) -> Array: ...
+
     def nearest_codes(self, x: Array, /) -> Array: ...
 
     def shifted_codes(self, x: Array, shift: int, /) -> Array: ...
@@ -39,6 +41,9 @@ class Softmax(ABC):
     element_exponent: ClassVar[int]
     qk_exponent: ClassVar[int] = 0
     """Scores carry 2^qk_exponent through the scale operands of QK; 0: QK is unscaled."""
+
+    multiply_add_mods: ClassVar[str] = ""
+    """Of the element's multiply-add, which `codes` follows."""
 
     @abstractmethod
     def convert(self, to: Reg, x: Sequence[Reg]) -> list[Line]:

@@ -1,6 +1,9 @@
 """Lean P in float32's linear low range: the multiply-add's bits are 2^17 codes, v_ashr_pk cuts.
 
-QK carries 2^-60 through its scale operands so that the coefficient is no denormal.
+QK carries 2^-60 through its scale operands so that the coefficient is no denormal. The clamp of the
+multiply-add to 0..1 changes no number down here, but makes NaN a zero (DX10_CLAMP): the code of a
+NaN would depend on its sign, and would reach a neighbour through the row sum. The row's maximum
+carries it.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ class LeanAshr(Softmax):
     origin = round(((HEADROOM << MANTISSA) + TRUNCATING) * 2**FRACTION)
     qk_exponent = -60
     element_exponent = MANTISSA + FRACTION + MIN_EXPONENT - qk_exponent
+    multiply_add_mods = "clamp"
 
     def convert(self, to: Reg, x: Sequence[Reg]) -> list[Line]:
         return [
@@ -37,7 +41,7 @@ class LeanAshr(Softmax):
         ]
 
     def codes(self, ops: Arithmetic[Array], x: Array) -> Array:
-        return ops.shifted_codes(x, FRACTION)
+        return ops.shifted_codes(ops.clamp(x), FRACTION)
 
 
 SOFTMAX = LeanAshr()

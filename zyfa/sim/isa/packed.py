@@ -9,7 +9,7 @@ import numpy as np
 
 from zyfa import arithmetic
 from zyfa.sim.isa.access import DTYPES, Getter, source_getter, vector_putter
-from zyfa.sim.isa.builders import handles
+from zyfa.sim.isa.builders import adjusted, handles
 from zyfa.sim.isa.instruction import Execute, Instruction
 from zyfa.sim.isa.syntax import Operand
 from zyfa.sim.isa.valu_float import flushing, fma_f16
@@ -42,7 +42,7 @@ def _pk_f32(function: Callable[..., Any], count: int) -> Callable[[Instruction],
             for item, p, n in zip(items, high_pick, high_neg, strict=False)
         ]
         base = inst.operands[0].base
-        put_low, put_high = vector_putter(base, "f"), vector_putter(base + 1, "f")
+        put_low, put_high = (adjusted(inst, "f", vector_putter(base + i, "f")) for i in range(2))
 
         def run(w: Wave) -> None:
             first = act(*[get(w) for get in low])

@@ -265,6 +265,17 @@ def test_packed_f32_and_op_sel(assemble, seed):
 
 @given(seed=draws)
 @CHECKS
+def test_a_packed_clamp_holds_both_halves_and_makes_nan_zero(assemble, seed):
+    a, b, c = inputs(seed)
+    got = execute(assemble, "v_pk_mul_f32 v[6:7], v[2:3], v[4:5] op_sel_hi:[1,0] clamp", (a, b, c))
+    with np.errstate(all="ignore"):
+        for half, x in zip(got, (a, b), strict=True):
+            want = np.nan_to_num(f32(x) * f32(c), nan=0, posinf=2, neginf=-2)
+            np.testing.assert_array_equal(f32(half), np.clip(want, 0, 1))
+
+
+@given(seed=draws)
+@CHECKS
 def test_lane_moves(assemble, seed):
     a, b, c = inputs(seed)
     text = "v_mov_b32_e32 v6, v2\nv_mov_b32_e32 v7, v3\ns_nop 1\nv_permlane{}_swap_b32_e32 v6, v7"
