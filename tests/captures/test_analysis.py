@@ -58,7 +58,7 @@ def test_causes_sum_to_the_idle_time_and_views_agree(timeline, name, window):
 @pytest.mark.parametrize(
     ("name", "bound", "turns"),
     [
-        (FLASH, "vector_bound", "partial"),
+        (FLASH, "latency_bound", "partial"),
         ("gemm_bf16_gfx942", "latency_bound", "alternating"),
         ("aiter_fp4_gemm_gfx950_before", "latency_bound", "partial"),
         ("aiter_fp4_gemm_gfx950_after", "latency_bound", "alternating"),

@@ -18,7 +18,8 @@ import click
     "--id", "number", type=click.IntRange(1, (1 << 31) - 1), metavar="ID",
     help="Id of the code object in the trace (default: that of its file name, else 1).",
 )  # fmt: skip
-def command(path: str, output: str, number: int | None) -> int:
+@click.option("-q", "--quiet", is_flag=True, help="Do not say what was written.")
+def command(path: str, output: str, number: int | None, quiet: bool) -> int:
     """Disassemble a code object to a code.json, for machines without LLVM.
 
     Beside the stream, or with --listing, it is read as the code object would be: the same
@@ -35,5 +36,6 @@ def command(path: str, output: str, number: int | None) -> int:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise FormatError(output, error.strerror or "cannot be written") from None
-    click.echo(f"{output}: {len(listing)} instructions of code object {number}", err=True)
+    if not quiet:
+        click.echo(f"{output}: {len(listing)} instructions of code object {number}", err=True)
     return 0
