@@ -1,4 +1,4 @@
-// Framing and running time of a stream (tracekit/sqtt/reference.py: _tokens, Clock).
+// Framing and running time of a stream (tracekit/sqtt/framing.py is the twin).
 #pragma once
 #include <cstddef>
 #include <cstdint>

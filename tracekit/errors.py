@@ -7,7 +7,7 @@ class TracekitError(Exception):
     """A problem with the user's data or request, told in one line.
 
     ``exit_code`` is what the command line returns: 1 for unreadable data,
-    3 for a check that failed (``docs/exit-codes.md``).
+    3 for a check that failed (all of them: ``README.md``).
     """
 
     exit_code = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from zyfa.host import checks
+from zyfa.host import checks, lengths, types
 from zyfa.host.operators import attention_forward
 
 Result = Tensor | tuple[Tensor, Tensor, None]
@@ -34,11 +34,16 @@ def flash_attn_func(  # noqa: PLR0913 - FlashAttention-2's arguments
     return_attn_probs also the log-sum-exp, float32 (B, H, S), natural logarithm, and None (no
     probabilities are kept). Results are deterministic in any case. `causal` must be True.
 
+    An empty batch or no tokens give empty results. A descale may have the shape (batch, kv_heads)
+    if all its elements are equal (checks.descale).
+
     Raises UnsupportedError (a NotImplementedError) naming what zyfa does not have, ValueError and
     TypeError for inputs that contradict each other. The backward pass raises.
     """
     checks.options(dropout_p, causal, window_size, softcap, alibi_slopes)
-    out, lse = _forward((q, k, v), softmax_scale, (q_descale, k_descale, v_descale))
+    checks.flags(deterministic, return_attn_probs)
+    checks.tensors(q, k, v)
+    out, lse = _forward((q, k, v), softmax_scale, (q_descale, k_descale, v_descale), q.shape[0])
     return (out, lse, None) if return_attn_probs else out
 
 
@@ -66,20 +71,28 @@ def flash_attn_varlen_func(  # noqa: PLR0913 - FlashAttention-2's arguments
 ) -> Result:
     """As flash_attn_func for packed sequences q (total, H, 128), k and v (total, Hk, 128).
 
-    All sequences must be max_seqlen long; cu_seqlens int32 (batch + 1,). The log-sum-exp is
-    (H, total). Raises as flash_attn_func does.
+    cu_seqlens: int32 (batch + 1,). All sequences must have one length, at most max_seqlen, or no
+    tokens; their boundaries are read, which waits for the device, only where batch * max_seqlen is
+    not the total. The log-sum-exp is (H, total). Raises as flash_attn_func does.
     """
     checks.options(dropout_p, causal, window_size, softcap, alibi_slopes, block_table)
+    checks.flags(deterministic, return_attn_probs)
     for name, x in (("q", q), ("k", k), ("v", v)):
+        types.floating(name, x)
         if x.dim() != 3:
             raise ValueError(f"{name} has {x.dim()} dimensions, expected (total, H, D)")
-    batch = checks.equal_lengths("q", q.shape[0], cu_seqlens_q, max_seqlen_q)
-    key_batch = checks.equal_lengths("k", k.shape[0], cu_seqlens_k, max_seqlen_k)
-    dense_q, dense_k, dense_v = (
-        x.reshape(b, -1, *x.shape[1:]) for x, b in ((q, batch), (k, key_batch), (v, key_batch))
-    )
+    if k.shape != v.shape:
+        raise ValueError(f"k is {tuple(k.shape)} but v is {tuple(v.shape)}")
+    sequences = lengths.packed("q", q.shape[0], cu_seqlens_q, max_seqlen_q)
+    lengths.same(sequences, lengths.packed("k", k.shape[0], cu_seqlens_k, max_seqlen_k))
+    shape = (sequences.count, sequences.length)
+    dense_q, dense_k, dense_v = (x.reshape(*shape, *x.shape[1:]) for x in (q, k, v))
+    checks.tensors(dense_q, dense_k, dense_v)
     out, lse = _forward(
-        (dense_q, dense_k, dense_v), softmax_scale, (q_descale, k_descale, v_descale)
+        (dense_q, dense_k, dense_v),
+        softmax_scale,
+        (q_descale, k_descale, v_descale),
+        cu_seqlens_q.numel() - 1,
     )
     flat = out.reshape(q.shape)
     if not return_attn_probs:
@@ -91,11 +104,14 @@ def _forward(
     qkv: tuple[Tensor, Tensor, Tensor],
     softmax_scale: float | None,
     given: tuple[Tensor | None, Tensor | None, Tensor | None],
+    batch: int,
 ) -> tuple[Tensor, Tensor]:
-    """(out, lse) of dense inputs, which are checked first."""
-    checks.tensors(*qkv)
+    """(out, lse) of checked dense inputs; `batch` as the caller counts it, for the descales."""
     scale = checks.scale(softmax_scale)
     names = ("q_descale", "k_descale", "v_descale")
-    descales = [checks.descale(n, x, qkv[0]) for n, x in zip(names, given, strict=True)]
+    descales = [
+        checks.descale(n, x, qkv[0], batch, qkv[1].shape[2])
+        for n, x in zip(names, given, strict=True)
+    ]
     out, lse = attention_forward(*qkv, *descales, scale)
     return out, lse

@@ -38,6 +38,10 @@ def forward(
 
     E4M3 codes may also come as uint8 (torch's own operator checks cannot compare FP8 tensors).
     """
+    if not q.numel():
+        batch, length, heads, _ = q.shape
+        empty = torch.empty(q.shape, dtype=torch.bfloat16, device=q.device)
+        return empty, torch.empty((batch, heads, length), dtype=torch.float32, device=q.device)
     q, k, v = (x.view(torch.float8_e4m3fn) for x in (q, k, v))
     if is_gfx950(q.device):
         return launch.attention((q, k, v), descales, scale, KERNEL)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from zyfa.errors import UnsupportedError
+from zyfa.host import types
 from zyfa.shape import D128
 
 FP8 = torch.float8_e4m3fn
@@ -23,6 +24,12 @@ def options(  # noqa: PLR0913 - FlashAttention-2's arguments
     block_table: Tensor | None = None,
 ) -> None:
     """Raise UnsupportedError for FlashAttention options that zyfa does not have."""
+    types.number("dropout_p", dropout_p)
+    types.flag("causal", causal)
+    types.window("window_size", window_size)
+    types.number("softcap", softcap)
+    types.optional("alibi_slopes", alibi_slopes)
+    types.optional("block_table", block_table)
     # One by one: a traced dropout_p or softcap must not be formatted unless it is refused.
     if dropout_p != 0.0:
         _refuse(f"dropout_p={dropout_p}: dropout")
@@ -38,6 +45,12 @@ def options(  # noqa: PLR0913 - FlashAttention-2's arguments
         _refuse("block_table: a paged KV cache")
 
 
+def flags(deterministic: bool, return_attn_probs: bool) -> None:
+    """Raise TypeError for what is no bool; both values of either are supported."""
+    types.flag("deterministic", deterministic)
+    types.flag("return_attn_probs", return_attn_probs)
+
+
 def _refuse(what: str) -> NoReturn:
     raise UnsupportedError(f"{what} is not supported by zyfa (causal prefill only)")
 
@@ -49,6 +62,7 @@ def tensors(q: Tensor, k: Tensor, v: Tensor) -> None:  # noqa: C901 - a refusal 
     UnsupportedError for what is consistent but not available.
     """
     for name, x in (("q", q), ("k", k), ("v", v)):
+        types.floating(name, x)
         if x.dim() != 4:
             raise ValueError(f"{name} has {x.dim()} dimensions, expected (B, S, H, D)")
         if x.dtype != q.dtype:
@@ -71,46 +85,44 @@ def tensors(q: Tensor, k: Tensor, v: Tensor) -> None:  # noqa: C901 - a refusal 
             f"query length {q.shape[1]} and key length {k.shape[1]} differ: decode, KV caches and "
             "chunks are not supported; compute equal lengths and use zyfa.merge_attention"
         )
-    if q.shape[1] == 0 or q.shape[0] == 0:
-        raise UnsupportedError(f"empty input {tuple(q.shape)}: at least one query is needed")
     if k.shape[2] == 0 or q.shape[2] % k.shape[2]:
         raise ValueError(f"{q.shape[2]} query heads are no multiple of {k.shape[2]} key heads")
 
 
-def descale(name: str, value: Tensor | None, like: Tensor) -> Tensor:
-    """One float32 on the device; absent means 1. Its value is never read on the host."""
+def descale(name: str, value: Tensor | None, like: Tensor, batch: int, kv_heads: int) -> Tensor:
+    """One float32 on the device; absent means 1.
+
+    Also one a sequence and key head, (batch, kv_heads), if all are one value: an expanded element,
+    or equal ones. Nothing waits for the device: unequal ones raise UnsupportedError on the CPU, and
+    are NaN, and so the output, elsewhere and in compiled code.
+    """
     if value is None:
         return torch.ones(1, device=like.device)
-    if value.numel() != 1 or value.dtype != torch.float32:
+    types.tensor(name, value)
+    table = (batch, kv_heads)
+    if value.dtype != torch.float32 or (value.numel() != 1 and tuple(value.shape) != table):
         raise ValueError(
             f"{name} has shape {tuple(value.shape)} and dtype {value.dtype}, "
-            "expected one float32 element"
+            f"expected float32, one element or {table} equal ones"
         )
     if value.device != like.device:
         raise ValueError(f"{name} is on {value.device} but q is on {like.device}")
-    return value.reshape(1)
+    if value.numel() == 0:
+        return torch.ones(1, device=like.device)
+    first = value.reshape(-1)[:1]
+    if value.numel() == 1 or not any(value.stride()):
+        return first
+    equal = (value == first).all()
+    if value.device.type == "cpu" and not torch.compiler.is_compiling() and not bool(equal):
+        raise UnsupportedError(f"{name} differs between heads: one value per tensor is supported")
+    return torch.where(equal, first, torch.nan)
 
 
 def scale(value: float | None) -> float:
     """Softmax scale, default 1 / sqrt(128). Raises ValueError unless positive and finite."""
+    if value is not None:
+        types.number("softmax_scale", value)
     chosen = HEAD_DIM**-0.5 if value is None else float(value)
     if not 0.0 < chosen < float("inf"):
         raise ValueError(f"softmax_scale={value}: a positive finite number is needed")
     return chosen
-
-
-def equal_lengths(name: str, total: int, cu_seqlens: Tensor, longest: int) -> int:
-    """Batch size of a varlen input whose sequences all have `longest` tokens.
-
-    `total` = batch * longest can only hold when every length is the maximum, so the contents of
-    cu_seqlens need no look (no wait for the device).
-    """
-    if cu_seqlens.dim() != 1 or cu_seqlens.dtype != torch.int32 or cu_seqlens.numel() < 2:
-        raise ValueError(f"cu_seqlens_{name} must be int32 of shape (batch + 1,)")
-    batch = cu_seqlens.numel() - 1
-    if batch * longest != total:
-        raise UnsupportedError(
-            f"{total} tokens in {batch} sequences of at most {longest}: "
-            "only sequences of equal length are supported"
-        )
-    return batch

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from zyfa.host import types
+
 
 def blocks(dim: int) -> list[int]:
     """Powers of two, largest first, that sum to `dim`: 128 -> [128], 192 -> [128, 64]."""
@@ -24,14 +26,23 @@ def transform(x: torch.Tensor) -> torch.Tensor:
     return scaled
 
 
+def check(q: torch.Tensor, k: torch.Tensor) -> None:
+    """Raise TypeError and ValueError for what hadamard_rotate does not take."""
+    for name, x in (("q", q), ("k", k)):
+        types.floating(name, x)
+        if x.dim() == 0 or x.shape[-1] == 0:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}: a last dimension is needed")
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(f"the head dimensions of q and k, {q.shape[-1]} and {k.shape[-1]}, differ")
+
+
 def hadamard_rotate(q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """(q', k') of the same shapes and dtypes with q' k'^T = q k^T up to rounding.
 
-    The last dimensions must agree (ValueError). A dimension that is no power of two is rotated in
-    blocks: 192 as 128 + 64.
+    The last dimensions must agree (ValueError); TypeError for what is no floating point tensor. A
+    dimension that is no power of two is rotated in blocks: 192 as 128 + 64.
     """
-    if q.shape[-1] != k.shape[-1]:
-        raise ValueError(f"hadamard_rotate: head dimensions {q.shape[-1]} and {k.shape[-1]} differ")
+    check(q, k)
     return _rotate(q), _rotate(k)
 
 

@@ -99,17 +99,20 @@ _merge_attention.register_fake(_merge_shapes)
 
 def fp8_quantize(x: Tensor) -> tuple[Tensor, Tensor]:
     """(q, descale): x ≈ q * descale; see zyfa.host.quantize.fp8_quantize for the rule."""
+    quantize.check(x)
     codes, descale = _fp8_quantize(x)
     return codes, descale
 
 
 def hadamard_rotate(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     """(q', k') with q' k'^T = q k^T and outliers spread; see zyfa.host.hadamard."""
+    hadamard.check(q, k)
     rotated_q, rotated_k = _hadamard_rotate(q, k)
     return rotated_q, rotated_k
 
 
 def merge_attention(outs: Sequence[Tensor], lses: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """(out, lse) over disjoint key ranges; see zyfa.host.merge.merge_attention."""
+    merge.check(outs, lses)
     out, lse = _merge_attention(list(outs), list(lses))
     return out, lse

@@ -120,7 +120,6 @@ def fp8(*shape):
     [
         (fp8(1, 4, 2, 128), fp8(1, 8, 2, 128), fp8(1, 8, 2, 128), UnsupportedError, "length 4"),
         (fp8(1, 4, 2, 64), fp8(1, 4, 2, 64), fp8(1, 4, 2, 64), UnsupportedError, "dimension 64"),
-        (fp8(1, 0, 2, 128), fp8(1, 0, 2, 128), fp8(1, 0, 2, 128), UnsupportedError, "empty"),
         (fp8(1, 4, 3, 128), fp8(1, 4, 2, 128), fp8(1, 4, 2, 128), ValueError, "3 query heads"),
         (fp8(2, 4, 2, 128), fp8(1, 4, 2, 128), fp8(1, 4, 2, 128), ValueError, "batch 2"),
         (fp8(1, 4, 2, 128), fp8(1, 4, 2, 128), fp8(1, 4, 1, 128), ValueError, r"\(1, 4, 1, 128\)"),
@@ -150,6 +149,7 @@ def test_unequal_sequences_and_paged_caches_are_refused(qkv):
         zyfa.flash_attn_varlen_func(
             *flat, cu, cu, 40, 40, causal=True, block_table=torch.zeros(1, 1)
         )
+    cu = torch.tensor([0, 40, 80], dtype=torch.int32)
     with pytest.raises(ValueError, match="cu_seqlens_q"):
         zyfa.flash_attn_varlen_func(*flat, cu.long(), cu, 40, 40, causal=True)
 
@@ -177,3 +177,41 @@ def test_chunked_prefill_merges_by_lse():
     merged, merged_lse = zyfa.merge_attention([out, out], [lse, lse])
     assert torch.allclose(merged.float(), out.float(), atol=1e-2)
     assert torch.allclose(merged_lse, lse + math.log(2), atol=1e-6)
+
+
+@pytest.mark.parametrize(("batch", "length"), [(0, 40), (2, 0), (0, 0)])
+def test_nothing_to_attend_to_gives_empty_results(batch, length):
+    x, y = fp8(batch, length, 4, 128), fp8(batch, length, 2, 128)
+    out, lse, _ = zyfa.flash_attn_func(x, y, y, causal=True, return_attn_probs=True)
+    assert (out.shape, out.dtype) == ((batch, length, 4, 128), torch.bfloat16)
+    assert (lse.shape, lse.dtype) == ((batch, 4, length), torch.float32)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (1,), (), (1, 1)])
+def test_a_descale_per_head_is_one_value(qkv, shape):
+    """Of FlashAttention-3's shape (batch, kv_heads), expanded or filled."""
+    tensors, descales = qkv
+    expected = zyfa.flash_attn_func(*tensors, causal=True, **descales)
+    filled = {name: torch.full(shape, float(x)) for name, x in descales.items()}
+    expanded = {name: x.expand(2, 2) for name, x in descales.items()}
+    for given in (filled, expanded):
+        assert torch.equal(zyfa.flash_attn_func(*tensors, causal=True, **given), expected)
+
+
+def test_descales_that_differ_between_heads_are_refused(qkv):
+    tensors, _ = qkv
+    table = torch.tensor([[1.0, 1.0], [1.0, 2.0]])
+    with pytest.raises(UnsupportedError, match="v_descale differs between heads"):
+        zyfa.flash_attn_func(*tensors, causal=True, v_descale=table)
+
+
+def test_descales_that_differ_poison_the_output_where_nothing_may_wait(qkv):
+    tensors, _ = qkv
+
+    def call(table):
+        return zyfa.flash_attn_func(*tensors, causal=True, v_descale=table)
+
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+    assert compiled(torch.tensor([[1.0, 1.0], [1.0, 2.0]])).isnan().all()
+    ones = torch.ones(2, 2)
+    assert torch.equal(compiled(ones), call(ones))

@@ -46,6 +46,16 @@ def test_no_key_at_all_gives_zero_and_minus_infinity(qkv):
     assert torch.equal(merged_lse, none)
 
 
+def test_a_nan_row_is_not_hidden(qkv):
+    out, lse = attend(*qkv)
+    broken = lse.clone()
+    broken[0, 1, 2] = math.nan
+    merged, merged_lse = merge_attention([out, out], [lse, broken])
+    assert merged[0, 2, 1].isnan().all()
+    assert merged.isnan().sum() == out.shape[-1]
+    assert merged_lse.isnan().nonzero().tolist() == [[0, 1, 2]]
+
+
 def test_mismatches_are_refused(qkv):
     out, lse = attend(*qkv)
     with pytest.raises(ValueError, match="0 outputs"):

@@ -31,6 +31,28 @@ def test_zeros_keep_a_descale_of_one():
     assert q.float().abs().sum() == 0
 
 
+@pytest.mark.parametrize("kept", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
+def test_what_is_not_finite_becomes_nan_and_leaves_the_others_alone(kept, dtype):
+    x = torch.tensor([kept, 1.0, -0.3], dtype=dtype)
+    q, descale = fp8_quantize(x)
+    others, expected = fp8_quantize(x[1:])
+    assert q.float().isnan().tolist() == [True, False, False]
+    assert torch.equal(q[1:].float(), others.float())
+    assert torch.equal(descale, expected)
+
+
+def test_beyond_float32_counts_as_infinite():
+    q, descale = fp8_quantize(torch.tensor([1e300, 1.0], dtype=torch.float64))
+    assert q.float().isnan().tolist() == [True, False]
+    assert float(q.float()[1] * descale) == 1.0
+
+
+def test_quantised_tensors_are_refused():
+    with pytest.raises(TypeError, match="quantised already"):
+        fp8_quantize(torch.zeros(2).to(torch.float8_e4m3fn))
+
+
 def test_integers_are_refused():
     with pytest.raises(TypeError, match="int64"):
         fp8_quantize(torch.ones(2, dtype=torch.int64))

@@ -30,7 +30,10 @@ UNCONDITIONAL = bits(-1.0)
 
 
 def reference(k: Machine) -> list[Line]:
-    """New m and alpha = 2^(old - new); rows that stay get alpha = 2^0, rows with a NaN NaN."""
+    """New m and alpha = 2^(old - new); rows that stay get alpha = 2^0, rows with a NaN NaN.
+
+    VCC: where |m| is too large.
+    """
     row, other, *_ = k.temp
     alpha = k.alpha[0]
     return [
@@ -42,6 +45,7 @@ def reference(k: Machine) -> list[Line]:
         compare("v_cmp_nle_f32", VCC, OUTGROWN, alpha),
         op("v_cndmask_b32_e64", alpha, 0, alpha, VCC),
         op("v_cndmask_b32_e64", k.m, k.m, row, VCC),
+        compare_magnitude("v_cmp_le_f32", VCC, k.cool_from, k.m),
         op("v_exp_f32", alpha, alpha),
     ]
 
@@ -51,7 +55,6 @@ def scalars(k: Machine, hot: str, cooled: str) -> list[Line]:
     sums = k.rowsum.running(k)
     return [
         *reference(k),
-        compare_magnitude("v_cmp_le_f32", VCC, k.cool_from, k.m),
         control("s_cbranch_vccnz", hot, reads=(VCC,)),
         Label(cooled),
         *softmax.exponents(k, [op("v_mul_f32_e64", sums, sums, k.alpha[0])], outgrown=False),
