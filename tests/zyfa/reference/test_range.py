@@ -69,7 +69,7 @@ def test_a_coefficient_that_underflows_gives_the_mean_of_v(softmax, rowsum, desc
 
 @pytest.mark.parametrize(("softmax", "rowsum"), VARIANTS)
 def test_a_row_that_starts_far_below_gets_its_full_scale_back(softmax, rowsum):
-    """128 keys at base-2 scores of -2^29, then keys around 0 that differ by a few units."""
+    """128 keys at base-2 scores of about -2^28, then keys around 0 that differ by a few units."""
     q = torch.full((1, 256, 1, 128), 1.0)
     k = torch.zeros(1, 256, 1, 128)
     k[:, :128] = -448.0
