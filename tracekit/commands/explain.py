@@ -76,7 +76,7 @@ def command(source: Source, window: str, base: str | None, output: Output) -> No
     verdict of check is "do not conclude". --base: each cause in cycles an iteration, before and
     after, with the 95 % interval of the difference.
 
-    -o page.md and -o page.html write the page for a pull request, or as one file.
+    -o FILE.md and -o FILE.html write the page for a pull request, or as one file.
     """
     if output.format == "csv":
         raise click.UsageError("explain writes a page or --json; bubbles and waits write CSV")
