@@ -18,7 +18,8 @@ from tracekit.present.report import emit_notes
 if TYPE_CHECKING:
     from tracekit.analysis.analysis import Analysis
     from tracekit.analysis.explain.changes import Change
-    from tracekit.analysis.explain.page import Page
+    from tracekit.analysis.explain.evidence import Evidence
+    from tracekit.analysis.explain.page import Gains, Page
     from tracekit.present.explained.sheet import Sheet
 
 
@@ -64,25 +65,36 @@ class _Explained:
 @window_option()
 @click.option("--base", metavar="OLD", type=click.Path(exists=True),
               help="A capture from before: also what shrank and grew since.")  # fmt: skip
+@click.option("--what-if", "what_if", metavar="CHANGE", multiple=True,
+              help='Replay a change: "0x2cb0 one iteration earlier", "loads of 0x2cb8 one '
+              'iteration earlier", "vmcnt(1) at 0x2cb8", "no s_nop at 0x40", "no vmcnt_wait". '
+              "May be given again.")  # fmt: skip
+@click.option("--gain/--no-gain", default=True, show_default=True,
+              help="Replay what removing a cause gains (seconds).")  # fmt: skip
 @output_options
-def command(source: Source, window: str, base: str | None, output: Output) -> None:
+def command(source: Source, window: str, base: str | None, output: Output, **replay: Any) -> None:
     """Why the matrix pipe idles, at which instruction, and what to try: one page a kernel.
 
     The kernel with most matrix cycles of each capture has the page, the others a line. share:
     of the matrix-idle cycles, by what the wave that ends the bubble does (see bubbles); they
     sum to 100 %. removable: what removing that cause could take off the idle time at most, over
-    the chain of that wave since its previous MFMA; these do not add up. A chain reads load →
-    wait → consumer → MFMA (see waits). try: rules that fired, with their numbers; none where the
-    verdict of check is "do not conclude". --base: each cause in cycles an iteration, before and
-    after, with the 95 % interval of the difference.
+    the chain of that wave since its previous MFMA; these do not add up. gain: mean cycles of an
+    iteration that a replay on the simulator saves with the cause at zero and everything else as
+    recorded: simulated, an upper end. A chain reads load → wait → consumer → MFMA (see waits).
+    try: rules that fired, with their numbers; none where the verdict of check is "do not
+    conclude". --base: each cause in cycles an iteration, before and after, with the 95 %
+    interval of the difference.
 
     -o FILE.md and -o FILE.html write the page for a pull request, or as one file.
     """
     if output.format == "csv":
         raise click.UsageError("explain writes a page or --json; bubbles and waits write CSV")
     old = _base(source, window, base)
+    gaining = _Gaining(**replay, quiet=source.quiet)
+    if gaining.what_if and not gaining.gain:
+        raise click.UsageError("--what-if is a replay, and --no-gain wants none")
     explained = [
-        _explain(analysis, old) for analysis in source.analyses(window, tell_verdict=False)
+        _explain(analysis, old, gaining) for analysis in source.analyses(window, tell_verdict=False)
     ]
     if output.format == "json":
         output.json(results("tracekit.explain/1", [each.payload for each in explained]))
@@ -102,19 +114,42 @@ def _base(source: Source, window: str, path: str | None) -> Analysis | None:
     return found[0]
 
 
-def _explain(analysis: Analysis, base: Analysis | None) -> _Explained:
-    from tracekit.analysis.explain.changes import changes, matching
-    from tracekit.analysis.explain.evidence import kernels
-    from tracekit.analysis.explain.pages import page
+@dataclass(frozen=True)
+class _Gaining:
+    """What to replay of the first kernel of each capture."""
 
-    made = [(page(each), each) for each in kernels(analysis)]
-    made.sort(key=lambda pair: -pair[0].matrix_cycles)
+    what_if: tuple[str, ...]
+    gain: bool
+    quiet: bool
+
+    def of(self, evidence: Evidence) -> Gains:
+        from tracekit.analysis.explain.gains import gains, zeroed
+        from tracekit.analysis.explain.page import Gains
+        from tracekit.analysis.explain.pages import concludes
+        from tracekit.analysis.explain.whatif import asked
+        from tracekit.commands.progress import replays
+
+        if not self.gain:
+            return Gains(None, "no gain: --no-gain")
+        if not concludes(evidence):
+            return Gains(None, "no gain: the verdict of check is: do not conclude")
+        wishes = [asked(evidence, text, zeroed) for text in self.what_if]
+        with replays(self.quiet) as progress:
+            return gains(evidence, wishes, progress)
+
+
+def _explain(analysis: Analysis, base: Analysis | None, gaining: _Gaining) -> _Explained:
+    from tracekit.analysis.explain.changes import changes, matching
+    from tracekit.analysis.explain.pages import NO_GAINS, ordered, page
+
+    kernels = ordered(analysis)
+    made = [page(each, NO_GAINS if at else gaining.of(each)) for at, each in enumerate(kernels)]
     found: Sequence[Change] = ()
-    if base is not None and made:
-        before = matching(made[0][1], base)
-        found = () if before is None else changes(before, made[0][1])
+    if base is not None and kernels:
+        before = matching(kernels[0], base)
+        found = () if before is None else changes(before, kernels[0])
     name = None if base is None else base.timeline.capture
-    return _Explained(analysis, [each for each, _ in made], name, found)
+    return _Explained(analysis, made, name, found)
 
 
 def _rendered(sheets: Sequence[Sheet], path: str | None) -> str:

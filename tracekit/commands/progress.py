@@ -1,10 +1,12 @@
-"""A bar on stderr while streams are decoded: on a terminal, when it takes long."""
+"""Bars on stderr, on a terminal: while streams are decoded, when it takes long, and replayed."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -27,7 +29,7 @@ class Progress:
     def __init__(self, capture: Capture, se: int | None, quiet: bool) -> None:
         sizes = [stream.size for stream in capture.streams if se in (None, stream.se)]
         self.count, self.total, self.done = len(sizes), sum(sizes), 0
-        self.wanted = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.wanted = wanted(quiet)
         self.lock = threading.Lock()
         self.ended = False
         self.bar: rich.progress.Progress | None = None
@@ -77,3 +79,23 @@ class Progress:
             self.done += size
             if self.bar is not None:
                 self.bar.update(self.bar.task_ids[0], completed=self.done)
+
+
+def wanted(quiet: bool) -> bool:
+    """Whether anyone would see a bar."""
+    return not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def replays(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar for replays: what it gives is told how many of how many are done."""
+    if not wanted(quiet):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("replaying on the simulator"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

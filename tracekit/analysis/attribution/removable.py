@@ -25,10 +25,12 @@ Array = NDArray[np.int64]
 @dataclass(frozen=True)
 class Chains:
     """Per run of a bubble in the window: ``length`` in it, and ``cycles`` (runs x causes) of
-    each cause on the chain that led to its end."""
+    each cause on the chain that led to its end; ``charged``: (bubble's last MFMA, its next, a
+    Cause, a listing row) that occur, all listing rows, -1 for none."""
 
     length: Array
     cycles: Array
+    charged: Array
 
     def removable(self, *causes: Cause) -> int:
         """Cycles that removing ``causes`` together takes, at most."""
@@ -39,9 +41,9 @@ class Chains:
 def chains(found: Charges, seen: Sequence[View]) -> Chains:
     """The chains of all bubbles that the windows touch."""
     parts = [_chains(found, one) for one in seen]
-    none = np.zeros(0, np.int64), np.zeros((0, len(CAUSES)), np.int64)
-    length, cycles = (np.concatenate(c) for c in zip(none, *parts, strict=True))
-    return Chains(length, cycles)
+    none = np.zeros(0, np.int64), np.zeros((0, len(CAUSES)), np.int64), np.zeros((0, 4), np.int64)
+    length, cycles, charged = (np.concatenate(c) for c in zip(none, *parts, strict=True))
+    return Chains(length, cycles, np.unique(charged, axis=0))
 
 
 def removable(found: Charges, seen: Sequence[View]) -> dict[str, int]:
@@ -50,7 +52,7 @@ def removable(found: Charges, seen: Sequence[View]) -> dict[str, int]:
     return {name: all_chains.removable(Cause(i)) for i, name in enumerate(CAUSES)}
 
 
-def _chains(found: Charges, one: View) -> tuple[Array, Array]:
+def _chains(found: Charges, one: View) -> tuple[Array, Array, Array]:
     rows, charges = found.facts.rows, one.charges
     bubbles, who, whole = charges.bubbles, charges.deciders, charges.pieces
     n = len(bubbles)
@@ -72,7 +74,15 @@ def _chains(found: Charges, one: View) -> tuple[Array, Array]:
     counts = ~(own & np.isin(before.cause, (Cause.MATRIX_ELSEWHERE, Cause.MFMA)))
     before = before.take(counts)
     sums += _sums(ends[before.of], before.cause, before.cycles, n)
-    return one.runs.end - one.runs.start, sums[one.runs.bubble]
+    listed = np.append(rows.row, -1)
+    of = np.concatenate([who.bubble[whole.of], ends[before.of]])
+    cause, row = (np.concatenate([getattr(part, name) for part in (whole, before)])
+                  for name in ("cause", "row"))  # fmt: skip
+    kept = np.isin(of, one.runs.bubble)
+    of, cause, row = of[kept], cause[kept], listed[row[kept]]
+    around = (listed[at][of] for at in (bubbles.before, bubbles.after))
+    charged = np.unique(np.stack([*around, cause, row], axis=1), axis=0)
+    return one.runs.end - one.runs.start, sums[one.runs.bubble], charged
 
 
 def _sums(bubble: Array, cause: Array, cycles: Array, n: int) -> Array:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tracekit.analysis.attribution.names import CAUSES
 from tracekit.analysis.attribution.names import Cause as Number
 from tracekit.analysis.explain.evidence import PLACE, Evidence
-from tracekit.analysis.explain.page import Cause, Chain, Charged, Place, Ref
+from tracekit.analysis.explain.page import Cause, Chain, Charged, Gain, Place, Ref
 
 #: Chains, instructions and places that are listed of each cause.
 LISTED = 10
 _WAITS = ("vmcnt_wait", "lgkmcnt_wait")
 
 
-def causes(evidence: Evidence) -> tuple[Cause, ...]:
+def causes(evidence: Evidence, gains: Mapping[str, Gain]) -> tuple[Cause, ...]:
     """Every cause that occurs."""
     ordered = sorted(evidence.cycles.items(), key=lambda item: -item[1])
-    return tuple(_cause(evidence, name) for name, cycles in ordered if cycles)
+    return tuple(_cause(evidence, name, gains) for name, cycles in ordered if cycles)
 
 
-def _cause(evidence: Evidence, name: str) -> Cause:
+def _cause(evidence: Evidence, name: str, gains: Mapping[str, Gain]) -> Cause:
     cycles, idle = evidence.cycles[name], max(evidence.idle, 1)
     table = evidence.totals
     own = table[table["matrix_idle_cycles"] > 0]
@@ -42,7 +43,7 @@ def _cause(evidence: Evidence, name: str) -> Cause:
         per_iteration=None if length is None else of_window * length,
         removable_cycles=removable,
         removable_share=removable / idle,
-        gain=None,
+        gain=gains.get(name),
         chains=tuple(chains[:LISTED]),
         instructions=tuple(charged[:LISTED]),
         places=tuple(places[:LISTED]),

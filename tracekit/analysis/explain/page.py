@@ -1,12 +1,14 @@
 """What a page says, as values: the JSON result is these, and renderings read nothing else.
 
 Cycles are of the shader clock; shares are fractions.  ``LABELS`` tells observed numbers (in
-the trace, or a sum of it) from inferred ones (by a table, a rule or an upper bound).
+the trace, or a sum of it) from inferred ones (by a table, a rule or an upper bound) and from
+simulated ones (by a replay on a model).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 
@@ -104,10 +106,64 @@ class Chain:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """What a replay with a change saves: mean cycles of a unit of ``Replay`` less than without
+    it, of the recorded ones ``gain_share``; ``gain_low_cycles``: less the replay's own error, 0
+    at least.  Negative: it took longer.  ``after_cycles`` of a unit then, of the recorded ones;
+    ``next_resource`` is the busiest then, ``next_resource_share`` of the time."""
+
+    gain_cycles: float
+    gain_low_cycles: float
+    gain_share: float
+    after_cycles: float
+    next_resource: str
+    next_resource_share: float
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """A change that was asked for; ``note`` says what to know of it."""
+
+    text: str
+    gain: Gain
+    note: str
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What gains rest on: replays of part of the capture (see ``edits.Replayed``)."""
+
+    unit: str
+    units: int
+    recorded_cycles: float
+    unchanged_cycles: float
+    error: float
+    se: int
+    cu: int
+    replayed_waves: int
+    replayed_instructions: int
+    all_instructions: int
+    parameters: str
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Gains of causes by key and of advice by rule, what was asked for, and the replay behind
+    them; None with a ``note`` that says why."""
+
+    replay: Replay | None
+    note: str
+    causes: Mapping[str, Gain] = field(default_factory=dict)
+    advice: Mapping[str, Gain] = field(default_factory=dict)
+    what_if: tuple[WhatIf, ...] = ()
+
+
+@dataclass(frozen=True)
 class Cause:
     """A cause: ``share`` of the idle cycles (``low`` to ``high`` over SIMDs), ``of_window``,
     ``per_iteration`` (its cycles while one wave runs one iteration), ``removable`` cycles and
-    share at most; ``left_out``: chains, instructions and places that are not listed."""
+    share at most; ``gain``: with the cause at zero, None where no replay tells;
+    ``left_out``: chains, instructions and places that are not listed."""
 
     key: str
     cycles: int
@@ -118,7 +174,7 @@ class Cause:
     per_iteration: float | None
     removable_cycles: int
     removable_share: float
-    gain: None
+    gain: Gain | None
     chains: tuple[Chain, ...]
     instructions: tuple[Charged, ...]
     places: tuple[Place, ...]
@@ -161,12 +217,14 @@ class Bytes:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to try: the ``rule`` that fired, its text, the ``numbers`` that fired it, where."""
+    """What to try: the ``rule`` that fired, its text, the ``numbers`` that fired it, where, and
+    the ``gain`` where a replay has the change."""
 
     rule: str
     text: str
     numbers: dict[str, float | int | None]
     places: tuple[Ref, ...]
+    gain: Gain | None = None
 
 
 @dataclass(frozen=True)
@@ -197,19 +255,19 @@ class Page:
     bytes: Bytes | None
     wave_time: tuple[Doing, ...]
     advice: tuple[Advice, ...]
+    replay: Replay | None
+    gain_note: str
+    what_if: tuple[WhatIf, ...]
 
     def json(self) -> dict[str, Any]:
         """For the JSON result, with ``truncated`` and what every number is."""
         return {
             **asdict(self),
-            "gain": None,
-            "gain_note": GAIN,
             "truncated": any(cause.left_out for cause in self.causes),
             "labels": LABELS,
         }
 
 
-GAIN = "not available: no replay in this version"
 _INFERRED = (
     "best_1", "best_2", "best", "removable_cycles", "removable_share", "both_removable_cycles",
     "both_removable_share", "memory_bytes_per_cycle", "memory_share", "lds_bytes_per_cycle",
@@ -218,15 +276,18 @@ _INFERRED = (
     "matrix_high", "matrix_cycles", "idle_cycles", "cycles", "share", "low", "high", "of_window",
     "per_iteration", "hidden", "latency_median",
 )  # fmt: skip
+_SIMULATED = (*(each.name for each in fields(Gain)), "unchanged_cycles", "error")
 
 
 _WITH_NUMBERS = (
-    Ref, Scope, Headline, Charged, Place, Chain, Cause, Resident, Tail, Bytes, Doing, Page,
+    Ref, Scope, Headline, Charged, Place, Chain, Gain, Cause, Resident, Tail, Bytes, Doing, Replay,
+    Page,
 )  # fmt: skip
 
 
 def _labels() -> dict[str, str]:
-    """Key of a number -> "observed" or "inferred" (an advice's ``numbers`` repeat others)."""
+    """Key of a number -> "observed", "inferred" or "simulated" (an advice's ``numbers`` repeat
+    others)."""
     numbers = {
         field.name
         for each in _WITH_NUMBERS
@@ -234,7 +295,8 @@ def _labels() -> dict[str, str]:
         if str(field.type).split(" ")[0] in ("int", "float")
     }
     observed = dict.fromkeys(sorted(numbers - set(_INFERRED)), "observed")
-    return observed | dict.fromkeys(_INFERRED, "inferred")
+    simulated = dict.fromkeys(sorted(numbers & set(_SIMULATED)), "simulated")
+    return observed | dict.fromkeys(_INFERRED, "inferred") | simulated
 
 
 LABELS = _labels()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,23 +14,39 @@ from tracekit.analysis.attribution.tables import wave_time
 from tracekit.analysis.explain.advice import advice
 from tracekit.analysis.explain.charged import causes
 from tracekit.analysis.explain.evidence import Evidence, kernels
-from tracekit.analysis.explain.page import Bytes, Doing, Headline, Page, Resident, Scope, Tail
+from tracekit.analysis.explain.page import (
+    Bytes,
+    Doing,
+    Gains,
+    Headline,
+    Page,
+    Resident,
+    Scope,
+    Tail,
+)
 from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+NO_GAINS = Gains(None, "not replayed")
+
+
 def pages(analysis: Analysis) -> list[Page]:
-    """The page of every kernel of ``analysis``, most matrix cycles first."""
-    found = [page(each) for each in kernels(analysis)]
-    return sorted(found, key=lambda each: -each.matrix_cycles)
+    """The page of every kernel of ``analysis``, most matrix cycles first, without gains."""
+    return [page(each) for each in ordered(analysis)]
 
 
-def page(evidence: Evidence) -> Page:
+def ordered(analysis: Analysis) -> list[Evidence]:
+    """The kernels of ``analysis``, most matrix cycles first."""
+    return sorted(kernels(analysis), key=lambda each: each.idle - each.window_cycles)
+
+
+def page(evidence: Evidence, gains: Gains = NO_GAINS) -> Page:
     """The page of one kernel; without advice where nothing can be concluded."""
-    conclude = evidence.analysis.quality.questions["matrix"] != "do not conclude"
-    explained = causes(evidence) if evidence.mfmas else ()
+    conclude = concludes(evidence)
+    explained = causes(evidence, gains.causes) if evidence.mfmas else ()
     both = None
     if len(explained) > 1:
         first, second = (Cause(CAUSES.index(cause.key)) for cause in explained[:2])
@@ -53,8 +70,18 @@ def page(evidence: Evidence) -> Page:
         limiter="; ".join(dict.fromkeys(limits["limiter"])) if len(limits) else None,
         bytes=_bytes(evidence),
         wave_time=_wave_time(evidence),
-        advice=advice(evidence) if conclude and evidence.mfmas else (),
+        advice=tuple(
+            replace(each, gain=gains.advice.get(each.rule)) for each in advice(evidence)
+        ) if conclude and evidence.mfmas else (),
+        replay=gains.replay,
+        gain_note=gains.note,
+        what_if=gains.what_if,
     )  # fmt: skip
+
+
+def concludes(evidence: Evidence) -> bool:
+    """Whether the verdict of check carries conclusions about the matrix pipe."""
+    return evidence.analysis.quality.questions["matrix"] != "do not conclude"
 
 
 def capture_hash(timeline: Timeline) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from tracekit.present.explained.sheet import FOOT, Sheet
-from tracekit.present.explained.text import CHANGED
+from tracekit.present.explained.text import CHANGED, COLUMNS
 
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}"
@@ -34,12 +34,13 @@ def _page(page: Sheet) -> str:
     parts += [f"<h1>{escape(page.headline)}</h1>", _bar(page), _list(page.facts)]
     rows = "".join(
         f"<tr><td>{escape(row.title)}{_small(row.details)}</td><td>{row.share}</td>"
-        f"<td>{row.removable}</td><td>{row.per_iteration}</td></tr>"
+        f"<td>{row.removable}</td><td>{row.per_iteration}</td><td>{row.gain}</td></tr>"
         for row in page.rows
     )
-    heading = f"<tr><th>{escape(page.heading)}</th><th>share</th><th>removable</th>"
-    parts.append(f"<table>{heading}<th>cycles an iteration</th></tr>{rows}</table>")
+    heading = "".join(f"<th>{escape(each)}</th>" for each in (page.heading, *COLUMNS))
+    parts.append(f"<table><tr>{heading}</tr>{rows}</table>")
     parts.append(f"<p>{escape(page.rest)}</p>" if page.rest else "")
+    parts.append(_list(page.gains))
     if page.advice:
         parts.append(f"<h2>Try</h2>{_list(page.advice)}")
     if page.changed:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tracekit.analysis.explain.changes import Change
-from tracekit.analysis.explain.page import Cause, Chain, Page, Ref, Tail
+from tracekit.analysis.explain.page import Advice, Cause, Chain, Gain, Page, Ref, Tail
 from tracekit.present.cells import mean, number, percent, signed
 
 #: Causes and changes that a page shows, and lines behind a cause, without and with changes; the
@@ -42,13 +42,15 @@ class Row:
     share: str
     removable: str
     per_iteration: str
+    gain: str
     details: tuple[str, ...]
     value: float
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """``verdict`` "" where it is good; ``changed``: (title, before, after, difference,
+    """``verdict`` "" where it is good; ``gains``: what they rest on, and what was asked for;
+    ``changed``: (title, before, after, difference,
     interval, verdict) each; ``others``: further kernels, a line each."""
 
     verdict: str
@@ -57,13 +59,17 @@ class Sheet:
     heading: str
     rows: tuple[Row, ...]
     rest: str
+    gains: tuple[str, ...]
     advice: tuple[str, ...]
     changed: tuple[tuple[str, ...], ...]
     others: tuple[str, ...]
     busy: float
 
 
-FOOT = "share: what the wave that ends the bubble does; removable: an upper bound, not additive."
+FOOT = (
+    "share: what the wave that ends the bubble does; removable: an upper bound, not additive; "
+    "gain: simulated."
+)
 
 
 def sheet(
@@ -83,7 +89,8 @@ def sheet(
         heading=heading,
         rows=rows,
         rest=rest,
-        advice=tuple(each.text for each in page.advice),
+        gains=tuple(_gains(page)),
+        advice=tuple(map(_advice, page.advice)),
         changed=tuple(_changed(each) for each in changed[:CHANGES_SHOWN]),
         others=tuple(f"{each.kernel}: {_headline(each)}" for each in others),
         busy=page.headline.matrix_share,
@@ -161,6 +168,7 @@ def _causes(page: Page, details: int) -> tuple[tuple[Row, ...], str, str]:
             percent(each.share),
             percent(each.removable_share),
             "" if each.per_iteration is None else mean(round(each.per_iteration)),
+            _gain(each.gain),
             _details(page, each)[:details],
             each.of_window,
         )
@@ -174,9 +182,66 @@ def _causes(page: Page, details: int) -> tuple[tuple[Row, ...], str, str]:
     return rows, "why idle, of idle", "; ".join(ends)
 
 
+def _gain(gain: Gain | None) -> str:
+    if gain is None:
+        return ""
+    return mean(round(gain.gain_cycles)) if gain.gain_cycles >= 0.5 else "none"
+
+
+def _gains(page: Page) -> list[str]:
+    """What the gains rest on, and the changes that were asked for."""
+    replay = page.replay
+    if replay is None:
+        return [page.gain_note] if page.causes else []
+    cycles = f"{mean(round(replay.recorded_cycles))} cycles"
+    part = number(replay.replayed_instructions)
+    if replay.replayed_instructions < replay.all_instructions:
+        part += f" of {number(replay.all_instructions)}"
+    told = [
+        f"gain: of {cycles} (mean {replay.unit}), with the cause at zero, all else as recorded; "
+        f"simulated: {number(replay.units)} {replay.unit}s, {part} instructions of SE {replay.se} "
+        f"CU {replay.cu}; unchanged, the replay is {percent(replay.error)} off "
+        f"({mean(round(replay.error * replay.recorded_cycles))} cycles)"
+    ]
+    known = [(each.gain, each.key) for each in page.causes if each.gain is not None]
+    gain, key = max(known, key=lambda pair: pair[0].gain_cycles, default=(None, ""))
+    if gain is not None and gain.gain_cycles >= 0.5:
+        told.append(f"without {TITLES[key]}, {_next(gain)} is busiest")
+    for each in page.what_if:
+        note = f"; {each.note}" if each.note else ""
+        told.append(f"what if {each.text}: {cycles} → {_after(each.gain)}{note}")
+    return told
+
+
+def _after(gain: Gain) -> str:
+    """ "9,651 (947 less, simulated, 796 at the bad end; then the vector port ...)"."""
+    how = "less" if gain.gain_cycles >= 0 else "more"
+    return (
+        f"{mean(round(gain.after_cycles))} ({mean(abs(round(gain.gain_cycles)))} {how}, simulated, "
+        f"{mean(round(gain.gain_low_cycles))} less the replay's error; then {_next(gain)} is "
+        "busiest)"
+    )
+
+
+def _next(gain: Gain) -> str:
+    return f"the {gain.next_resource} ({percent(gain.next_resource_share)})"
+
+
+def _advice(advice: Advice) -> str:
+    gain = advice.gain
+    if gain is None:
+        return advice.text
+    if gain.gain_cycles < 0.5:
+        return f"{advice.text} [no gain in the replay]"
+    return (
+        f"{advice.text} [gain {mean(round(gain.gain_cycles))} cycles, "
+        f"{percent(gain.gain_share)}, simulated; then {_next(gain)} is busiest]"
+    )
+
+
 def _wave_time(page: Page) -> tuple[tuple[Row, ...], str, str]:
     rows = tuple(
-        Row(TITLES[each.key], percent(each.share), "", "", (), each.share)
+        Row(TITLES[each.key], percent(each.share), "", "", "", (), each.share)
         for each in page.wave_time[:CAUSES_SHOWN]
     )
     return rows, "what waves do, of wave time", ""

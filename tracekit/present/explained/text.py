@@ -9,21 +9,22 @@ from tracekit.present.explained.sheet import FOOT, Sheet
 CHANGED = ("cause, cycles an iteration", "before", "after", "difference", "95 % interval", "")
 #: Lines of a page: two screens.
 LINES = 50
-_COLUMNS = ("share", "removable", "cycles an iteration")
+COLUMNS = ("share", "removable", "cycles an iteration", "gain")
 
 
 def text(page: Sheet) -> str:
     """At most LINES lines; further kernels only as far as there is room."""
     lines = [page.verdict] if page.verdict else []
     lines += [page.headline, *(f"  {fact}" for fact in page.facts)]
-    table = [(page.heading, *_COLUMNS)]
-    table += [(f"{i}  {row.title}", row.share, row.removable, row.per_iteration)
+    table = [(page.heading, *COLUMNS)]
+    table += [(f"{i}  {row.title}", row.share, row.removable, row.per_iteration, row.gain)
               for i, row in enumerate(page.rows, 1)]  # fmt: skip
     aligned = _aligned(table)
     lines += ["", aligned[0]]
     for line, row in zip(aligned[1:], page.rows, strict=True):
         lines += [line, *(f"     {detail}" for detail in row.details)]
     lines += [f"   {page.rest}"] if page.rest else []
+    lines += [f"   {each}" for each in page.gains]
     if page.advice:
         lines += ["", *(f"try: {each}" for each in page.advice)]
     if page.changed:
@@ -47,11 +48,13 @@ def markdown(page: Sheet) -> str:
             row.share,
             row.removable,
             row.per_iteration,
+            row.gain,
         )
         for i, row in enumerate(page.rows, 1)
     ]
-    lines += [*_markdown(("", page.heading, *_COLUMNS), rows), ""]
+    lines += [*_markdown(("", page.heading, *COLUMNS), rows), ""]
     lines += [page.rest, ""] if page.rest else []
+    lines += [*(f"- {each}" for each in page.gains), ""] if page.gains else []
     lines += [*(f"- **try:** {each}" for each in page.advice), ""] if page.advice else []
     lines += [*_markdown(CHANGED, page.changed), ""] if page.changed else []
     lines += [*(f"- {each}" for each in page.others), ""] if page.others else []

@@ -43,7 +43,8 @@ class Cost:
 
     port: kind above. hold: cycles that the VALU port is taken. cycles: matrix pipe. service,
     latency: LDS and VMEM. writes, reads: VGPR bit masks for the WAR interlock.
-    packed: waits for the end of an MFMA, as packed float32 does.
+    packed: waits for the end of an MFMA, as packed float32 does. was: port of an instruction
+    that a replay takes out (internal "ghost").
     """
 
     __slots__ = (
@@ -73,6 +74,7 @@ class Cost:
         "text",
         "to_lds",
         "transcendental",
+        "was",
         "width",
         "writes",
         "writes_scalar",
@@ -80,6 +82,7 @@ class Cost:
     )  # fmt: skip
 
     port: int
+    was: int
     writes_scalar: bool
 
     def __init__(self, text: str, p: Parameters, mfma_cycles: int):

@@ -106,6 +106,9 @@ class Cu:
                 if self.on_end is not None:
                     self.on_end(track)
                 return
+            if kind == "ghost":
+                self.ghost(track, ready)
+                continue
             completion = ready + cost.count - 4
             if kind == "wait":
                 completion = self.waited(track, ready)
@@ -114,6 +117,16 @@ class Cu:
             track.last_taken = False
             track.ready = max(completion + 4, target)
             track.fetch()
+
+    def ghost(self, track: Track, ready: int) -> None:
+        """An instruction that a replay takes out: no time, no port; what it loads arrives."""
+        cost = track.cost
+        if cost.was in (LDS, VMEM) or (cost.was == SCALAR and cost.smem):
+            (track.vm if cost.was == VMEM else track.lgkm).append(ready + cost.latency)
+            track.issues.append(ready)
+        track.driver.issue(ready)
+        track.log.append(_entry(track, ready, ready + 4))
+        track.fetch()
 
     def waited(self, track: Track, ready: int) -> int:
         """Completion of a s_waitcnt."""
@@ -315,9 +328,8 @@ class Cu:
 
 def given_completion(track: Track, given: Given, ready: int) -> int:
     """Completion of a wait whose latency a capture gives."""
-    if given.wait < 0:
-        return ready
-    return track.issues[given.producer] + given.wait
+    issues = track.issues
+    return max((issues[number] + late for number, late in given.producers), default=ready)
 
 
 def _entry(track: Track, start: int, end: int) -> tuple[int, int, int, int, bool]:

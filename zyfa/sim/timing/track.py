@@ -48,15 +48,13 @@ class Driver(ABC):
 class Given(NamedTuple):
     """Delays taken from a capture instead of predicted.
 
-    wait: completion of a s_waitcnt relative to the issue of the wave's memory instruction number
-    `producer`, -1 when it did not wait; stall: back-pressure of a VMEM issue; all_given: LDS
-    latencies are not predicted either.
+    producers: what a s_waitcnt waits for: (number among the wave's memory instructions, in the
+    order of issue; cycles from its issue to the completion); stall: back-pressure of a VMEM
+    issue.
     """
 
-    wait: int = -1
-    producer: int = -1
+    producers: tuple[tuple[int, int], ...] = ()
     stall: int = 0
-    all_given: bool = False
 
 
 class Track:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from zyfa.sim.runs.replay import Recorded, replay, workgroups
+from zyfa.sim.runs.recorded import Recorded, workgroups
+from zyfa.sim.runs.replay import replay
 
 LIMITS = [
     ("flash_attn_bf16_gfx950/ui_output_agent_55287_dispatch_44", 1.5, 0.5),
@@ -44,8 +45,9 @@ def test_each_rule_earns_its_place(captures, rule):
 
 def test_waves_are_grouped_by_start_and_barriers():
     def wave(start: int, barriers: int) -> Recorded:
-        texts = ["s_barrier"] * barriers
-        return Recorded((0, 0, 0, 0), start, start, None, texts, None, None, None, None, None)
+        return Recorded(
+            (0, 0, 0, 0), start, start, None, [], None, None, None, None, None, barriers
+        )
 
     groups = workgroups([wave(0, 3), wave(8, 3), wave(200, 3), wave(204, 5)])
     assert [len(group) for group in groups] == [2, 1, 1]
