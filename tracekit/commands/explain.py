@@ -85,7 +85,7 @@ def command(source: Source, window: str, base: str | None, output: Output, **rep
     conclude". --base: each cause in cycles an iteration, before and after, with the 95 %
     interval of the difference.
 
-    -o FILE.md and -o FILE.html write the page for a pull request, or as one file.
+    -o with a name in .md writes the page for a pull request, in .html as one file.
     """
     if output.format == "csv":
         raise click.UsageError("explain writes a page or --json; bubbles and waits write CSV")

@@ -53,13 +53,14 @@ def test_every_number_has_a_label(tmp_path):
     named = set(numbers(page(looped(tmp_path, *LATE)).json()))
     named -= {"dispatches", "ses", "cus", "simds"}  # which, not how many
     assert named <= set(LABELS)
-    assert set(LABELS.values()) == {"observed", "inferred"}
+    assert set(LABELS.values()) == {"observed", "inferred", "simulated"}
+    assert {LABELS[name] for name in ("gain_cycles", "after_cycles", "error")} == {"simulated"}
 
 
-def test_a_gain_is_said_to_be_unavailable(tmp_path):
+def test_without_a_replay_there_are_no_gains(tmp_path):
     result = page(looped(tmp_path, *LATE)).json()
-    assert result["gain"] is None
-    assert "no replay" in result["gain_note"]
+    assert result["replay"] is None
+    assert result["gain_note"] == "not replayed"
     assert {cause["gain"] for cause in result["causes"]} == {None}
 
 

@@ -138,6 +138,7 @@ def _replay(found: Replayed) -> Replay:
         recorded_cycles=found.recorded_cycles,
         unchanged_cycles=found.unchanged.cycles,
         error=found.error,
+        error_cycles=found.error * found.recorded_cycles,
         se=found.se,
         cu=found.cu,
         replayed_waves=found.waves,

@@ -131,13 +131,15 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Replay:
-    """What gains rest on: replays of part of the capture (see ``edits.Replayed``)."""
+    """What gains rest on: replays of part of the capture (see ``edits.Replayed``);
+    ``error_cycles``: ``error`` of the recorded ones."""
 
     unit: str
     units: int
     recorded_cycles: float
     unchanged_cycles: float
     error: float
+    error_cycles: float
     se: int
     cu: int
     replayed_waves: int
@@ -276,7 +278,7 @@ _INFERRED = (
     "matrix_high", "matrix_cycles", "idle_cycles", "cycles", "share", "low", "high", "of_window",
     "per_iteration", "hidden", "latency_median",
 )  # fmt: skip
-_SIMULATED = (*(each.name for each in fields(Gain)), "unchanged_cycles", "error")
+_SIMULATED = (*(each.name for each in fields(Gain)), "unchanged_cycles", "error", "error_cycles")
 
 
 _WITH_NUMBERS = (

@@ -201,7 +201,7 @@ def _gains(page: Page) -> list[str]:
         f"gain: of {cycles} (mean {replay.unit}), with the cause at zero, all else as recorded; "
         f"simulated: {number(replay.units)} {replay.unit}s, {part} instructions of SE {replay.se} "
         f"CU {replay.cu}; unchanged, the replay is {percent(replay.error)} off "
-        f"({mean(round(replay.error * replay.recorded_cycles))} cycles)"
+        f"({mean(round(replay.error_cycles))} cycles)"
     ]
     known = [(each.gain, each.key) for each in page.causes if each.gain is not None]
     gain, key = max(known, key=lambda pair: pair[0].gain_cycles, default=(None, ""))

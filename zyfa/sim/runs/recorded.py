@@ -105,10 +105,10 @@ def workgroups(waves: list[Recorded]) -> list[list[Recorded]]:
     groups: list[list[Recorded]] = []
     for wave in sorted(waves, key=lambda w: w.start):
         last = groups[-1][-1] if groups else None
-        if last and last.barriers == wave.barriers and wave.start - last.start <= TOGETHER:
-            groups[-1].append(wave)
-        else:
+        if last is None or last.barriers != wave.barriers or wave.start - last.start > TOGETHER:
             groups.append([wave])
+        else:
+            groups[-1].append(wave)
     return groups
 
 
