@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tracekit.analysis.budget import AT_BOUND
-from tracekit.analysis.explain import issue_rules, wait_rules
+from tracekit.analysis.explain import issue_rules, stall_rules, wait_rules
 from tracekit.analysis.explain.evidence import Evidence
 from tracekit.analysis.explain.page import Advice
 from tracekit.analysis.explain.rules import percent
@@ -47,6 +47,9 @@ RULES: dict[str, Rule] = {
     "vmem_pressure": issue_rules.vmem_pressure,
     "few_waves": issue_rules.few_waves,
     "lock_step": issue_rules.lock_step,
+    "barrier_skew": stall_rules.barrier_skew,
+    "bank_conflicts": stall_rules.bank_conflicts,
+    "instruction_fetch": stall_rules.instruction_fetch,
     "packed_beside_mfma": issue_rules.packed_beside_mfma,
     "nops": issue_rules.nops,
     "half_rate": issue_rules.half_rate,
@@ -55,7 +58,7 @@ RULES: dict[str, Rule] = {
 
 
 #: Rules about other code, which hold also where no other order helps.
-OTHER_CODE = ("lds_bandwidth", "half_rate")
+OTHER_CODE = ("lds_bandwidth", "bank_conflicts", "half_rate")
 
 
 def advice(evidence: Evidence) -> tuple[Advice, ...]:

@@ -18,12 +18,16 @@ HIDDEN = 0.5
 ROOM = 0.6
 #: Executions of a wait that are looked at, and below which it is an accident.
 SAMPLE, LEAST = 8, 3
+#: Spread of leads (standard deviation, cycles) from which on they tell whether waits fall, and
+#: cycles of wait for one of lead that are a fall: 1 for a latency, 0 where bytes are the limit.
+SPREAD, FALL = 32, -0.3
 #: Cycles after the wait from which on a reader did not need it there: an MFMA's length.
 LATER = 64
 
 
 def prefetch_distance(evidence: Evidence) -> Advice | None:
-    """Loads that are issued just before their wait, while the path has room."""
+    """Loads that are issued just before their wait, where that is why it waits: the path has
+    room, or executions that issued earlier waited less."""
     used = float(evidence.memory["memory_share"].max()) if len(evidence.memory) else 1.0
     table = evidence.waits
     late = table[
@@ -31,9 +35,13 @@ def prefetch_distance(evidence: Evidence) -> Advice | None:
         & (table["hidden"] < HIDDEN)
         & table["producer_instruction"].astype(str).str.contains("_load_")
     ]  # fmt: skip
-    if not len(late) or used >= ROOM:
+    rows = []
+    for row in late.to_dict("records"):
+        falls = _falls(evidence, evidence.row(*(int(row[name]) for name in PLACE)))
+        if falls or (falls is None and used < ROOM):
+            rows.append(row)
+    if not rows:
         return None
-    rows = late.to_dict("records")
     loads = [
         evidence.ref(row["code_object"], row["producer_vaddr"], text=row["producer_instruction"])
         for row in rows
@@ -45,7 +53,7 @@ def prefetch_distance(evidence: Evidence) -> Advice | None:
         for row, load, wait in zip(rows, loads, waits, strict=True)
     )
     numbers: dict[str, float | int | None] = {
-        "share": float(late["share"].sum()),
+        "share": float(sum(row["share"] for row in rows)),
         "memory_share": used,
     }
     cost = _cost(rows, numbers)
@@ -55,10 +63,30 @@ def prefetch_distance(evidence: Evidence) -> Advice | None:
     return Advice(
         "prefetch_distance",
         f"issue the loads of {listed(waits)} an iteration earlier, or wait with a count: {told}. "
-        f"The path has room ({percent(used)} of 64 B/clk used). Costs {cost} a wave",
+        f"{_room(used)}. Costs {cost} a wave",
         numbers,
         (*waits, *loads),
     )
+
+
+def _room(used: float) -> str:
+    told = f"{percent(used)} of 64 B/clk used"
+    return f"The path has room ({told})" if used < ROOM else f"Waits fall as leads grow ({told})"
+
+
+def _falls(evidence: Evidence, row: int) -> bool | None:
+    """Whether a wait takes less where its load was issued earlier; None where leads are alike,
+    so that nobody can say."""
+    facts = evidence.analysis.charges.facts
+    rows, queue = facts.rows, facts.queues[0]
+    at = (rows.row[queue.wait] == row) & queue.needs & ~queue.unknown
+    wait, load = queue.wait[at], queue.producer[at]
+    lead = (rows.time[wait] - rows.issue[load]).astype(np.float64)
+    waited = (rows.end[wait] - rows.time[wait]).astype(np.float64)
+    if len(lead) < SAMPLE or lead.std() < SPREAD:
+        return None
+    slope = float(np.cov(lead, waited, bias=True)[0, 1] / lead.var())
+    return slope <= FALL
 
 
 def _cost(rows: list[dict[Any, Any]], numbers: dict[str, float | int | None]) -> str:
