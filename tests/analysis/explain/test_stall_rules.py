@@ -44,7 +44,7 @@ def test_a_late_wave_is_a_skew(tmp_path):
     advice = fired(meeting(tmp_path, 200))["barrier_skew"]
     assert texts(advice) == ["s_barrier"]
     assert advice.numbers["skew_median"] == 192
-    assert advice.numbers["vector_refused_share"] > 0.9
+    assert advice.numbers["vector_refused_share"] > 0.8
 
 
 def test_waves_that_arrive_together_have_no_skew(tmp_path):

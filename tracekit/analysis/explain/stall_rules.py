@@ -45,7 +45,8 @@ def barrier_skew(evidence: Evidence) -> Advice | None:
 
 
 def _barriers(evidence: Evidence) -> tuple[list[Ref], float]:
-    """Barriers of the window by the time that waves wait at them, and the median of first to last arrival."""
+    """Barriers of the window, by the time that waves wait at them, and the median time from
+    the first arrival to the last."""
     facts, listing = evidence.analysis.charges.facts, evidence.timeline.listing
     rows, met = facts.rows, facts.meetings
     own = np.isin(rows.waves.dispatch[rows.wave[met.row]], evidence.dispatches)
