@@ -98,12 +98,12 @@ def test_the_install_command_of_the_readme_ends_in_tables(tmp_path):
     ]
     _, _, command = line.partition("&&")
     first, second = (shlex.split(each) for each in command.split("&&"))
-    assert first[:2] == ["tracekit", "occupancy"]
+    assert first[:2] == ["tracekit", "explain"]
     assert second[:2] == ["tracekit", "compare"]
     # Not everywhere is a disassembler.
     done = run(command, tmp_path, TRACEKIT_LLVM=str(tmp_path / "none"))
     assert done.returncode == 0
     assert "note" not in done.stderr
-    for path in first[2:]:
-        assert f"{Path(path).name} (simulated): pipe occupancy, window steady" in done.stdout
+    assert done.stdout.startswith("matrix pipe busy")
+    assert f" in {Path(first[2]).name} (simulated), exact timing" in done.stdout
     assert " -> ".join(Path(path).name for path in second[2:]) in done.stdout

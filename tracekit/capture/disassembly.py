@@ -9,10 +9,10 @@ from tracekit.capture.archive import Place
 from tracekit.capture.belonging import Seen, against_listing, against_object
 from tracekit.capture.capture import UNNUMBERED, Capture
 from tracekit.capture.listings import listing_of
+from tracekit.capture.marker_names import marker_names
 from tracekit.capture.sources import moved_sources
 from tracekit.errors import TracekitError
 from tracekit.isa import elf
-from tracekit.isa.funcmap import marker_names
 from tracekit.isa.listing import Listing
 
 

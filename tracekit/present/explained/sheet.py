@@ -9,9 +9,9 @@ from tracekit.analysis.explain.changes import Change
 from tracekit.analysis.explain.page import Advice, Cause, Chain, Gain, Page, Ref, Tail
 from tracekit.present.cells import mean, number, percent, signed
 
-#: Causes and changes that a page shows, and lines behind a cause, without and with changes; the
-#: JSON result has the rest.  With eleven rules a page keeps to 50 lines.
-CAUSES_SHOWN, CHANGES_SHOWN, DETAILS, DETAILS_WITH_CHANGES = 6, 10, 2, 1
+#: Causes, advice and changes that a page shows, and lines behind a cause, without and with
+#: changes; the JSON result has the rest.  So a page keeps to 50 lines.
+CAUSES_SHOWN, ADVICE_SHOWN, CHANGES_SHOWN, DETAILS, DETAILS_WITH_CHANGES = 6, 8, 10, 2, 1
 TITLES = {
     "vector_work": "vector work without an MFMA beside it",
     "vector_refused": "vector instruction refused",
@@ -90,7 +90,7 @@ def sheet(
         rows=rows,
         rest=rest,
         gains=tuple(_gains(page)),
-        advice=tuple(map(_advice, page.advice)),
+        advice=tuple(_advised(page)),
         changed=tuple(_changed(each) for each in changed[:CHANGES_SHOWN]),
         others=tuple(f"{each.kernel}: {_headline(each)}" for each in others),
         busy=page.headline.matrix_share,
@@ -225,6 +225,12 @@ def _after(gain: Gain) -> str:
 
 def _next(gain: Gain) -> str:
     return f"the {gain.next_resource} ({percent(gain.next_resource_share)})"
+
+
+def _advised(page: Page) -> list[str]:
+    told = [_advice(each) for each in page.advice[:ADVICE_SHOWN]]
+    more = len(page.advice) - len(told)
+    return [*told, f"{more} more in --json"] if more else told
 
 
 def _advice(advice: Advice) -> str:
