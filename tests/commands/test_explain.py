@@ -158,3 +158,74 @@ def test_a_capture_without_waves_says_so(captures, capsys):
     code, out, error = run(capsys, "explain", str(captures / "tinygrad_empty_gfx950"))
     assert (code, out) == (0, "")
     assert "nothing to explain" in error
+
+
+GAP = str(ROOT / "traces" / "zyfa_gap_exact")
+
+
+def test_gains_are_simulated_and_say_what_they_rest_on(capsys):
+    code, page, _ = run(capsys, "explain", GAP)
+    assert code == 0
+    _, out, _ = run(capsys, "explain", GAP, "--json")
+    (kernel,) = json.loads(out)["captures"][0]["kernels"]
+    check_numbers(page, kernel)
+    first, replay = kernel["causes"][0], kernel["replay"]
+    assert first["gain"]["gain_cycles"] > 0
+    assert 0 <= first["gain"]["gain_low_cycles"] <= first["gain"]["gain_cycles"]
+    after = replay["recorded_cycles"] - first["gain"]["gain_cycles"]
+    assert first["gain"]["after_cycles"] == pytest.approx(after)
+    assert kernel["labels"]["gain_cycles"] == "simulated"
+    assert f"simulated: {replay['units']} iterations" in page
+    assert {each["key"] for each in kernel["causes"] if each["gain"] is None} >= {"no_attempt"}
+
+
+def test_without_a_package_that_replays_there_is_no_gain(capsys, monkeypatch):
+    monkeypatch.setattr("tracekit.analysis.explain.gains.replayer", lambda: None)
+    _, page, _ = run(capsys, "explain", GAP)
+    assert "no gain: it is replayed on a model, and no package with one (zyfa) is" in page
+    _, page, _ = run(capsys, "explain", GAP, "--no-gain")
+    assert "no gain: --no-gain" in page
+
+
+def test_what_if_replays_a_change(capsys):
+    changes = ["no vector_work", "no vector_work at 0x2850->0x25e0", "no barrier"]
+    asked = [word for change in changes for word in ("--what-if", change)]
+    code, page, _ = run(capsys, "explain", GAP, *asked)
+    assert code == 0
+    _, out, _ = run(capsys, "explain", GAP, *asked, "--json")
+    (kernel,) = json.loads(out)["captures"][0]["kernels"]
+    assert [each["text"] for each in kernel["what_if"]] == changes
+    whole, part, _ = (each["gain"]["gain_cycles"] for each in kernel["what_if"])
+    (cause,) = (each for each in kernel["causes"] if each["key"] == "vector_work")
+    assert whole == cause["gain"]["gain_cycles"]
+    assert 0 < part <= whole
+    assert all(f"what if {change}: " in page for change in changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("make it fast", 'expected one of "0xLOAD one iteration earlier"'),
+        ("no vector_work at 0x2850", "a cause is at a pair"),
+        ("no magic at 0x2850", "0x2850 is v_mfma"),
+        ("no v_mfma at 0x2850", "an MFMA is the work itself"),
+        ("0x2850 one iteration earlier", "no load"),
+        ("0x2850 many iterations earlier", "'many' is no number of iterations"),
+        ("loads of 0x2850 one iteration earlier", "no s_waitcnt"),
+        ("vmcnt(1) at 0x2850", "no s_waitcnt"),
+        ("no s_nop at 0x3", "no instruction at 0x3 was executed"),
+        ("no data_lost", "nothing there that a replay can take out"),
+        ("no magic", "causes: vector_work"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(capsys, change, told):
+    code, out, error = run(capsys, "explain", GAP, "--what-if", change)
+    assert (code, out) == (2, "")
+    assert told in error.splitlines()[-1]
+    assert len([line for line in error.splitlines() if "--what-if" in line]) == 1
+
+
+def test_what_if_needs_a_replay(capsys):
+    code, _, error = run(capsys, "explain", GAP, "--what-if", "no nop", "--no-gain")
+    assert code == 2
+    assert "--no-gain wants none" in error

@@ -25,6 +25,13 @@ _EARLIER = re.compile(r"(loads of )?(0x[0-9a-f]+) (\w+) iterations? earlier")
 _COUNT = re.compile(r"(vmcnt|lgkmcnt)\((\d+)\) at (0x[0-9a-f]+)")
 _WITHOUT = re.compile(r"no (\w+)(?: at (0x[0-9a-f]+)(?: *(?:->|→) *(0x[0-9a-f]+))?)?")
 
+
+class WhatIfError(TracekitError):
+    """What is asked does not fit the kernel; says what would."""
+
+    exit_code = 2
+
+
 Zeroed = Callable[[Evidence, str, "tuple[int, int] | None"], "Edit | None"]
 
 
@@ -40,7 +47,7 @@ class Asked:
 def asked(evidence: Evidence, text: str, zeroed: Zeroed) -> Asked:
     """One change; ``zeroed`` takes a cause out.
 
-    Raises TracekitError with what can be asked, or with what stands at the address.
+    Raises WhatIfError with what can be asked, or with what stands at the address.
     """
     words = " ".join(text.split())
     for form, parse in ((_EARLIER, _earlier), (_COUNT, _count)):
@@ -48,7 +55,7 @@ def asked(evidence: Evidence, text: str, zeroed: Zeroed) -> Asked:
             return parse(evidence, text, *found.groups())
     if found := _WITHOUT.fullmatch(words):
         return _without(evidence, text, zeroed, found)
-    raise TracekitError(f"--what-if {text!r}: expected one of {FORMS}")
+    raise WhatIfError(f"--what-if {text!r}: expected one of {FORMS}")
 
 
 def loads_of(evidence: Evidence, wait: int) -> list[int]:
@@ -69,17 +76,17 @@ def _loads(text: str) -> bool:
 def _earlier(evidence: Evidence, text: str, waits: str, at: str, number: str) -> Asked:
     count = NUMBERS.get(number) or (int(number) if number.isdecimal() else 0)
     if not count:
-        raise TracekitError(f"--what-if {text!r}: {number!r} is no number of iterations")
+        raise WhatIfError(f"--what-if {text!r}: {number!r} is no number of iterations")
     row = _row(evidence, text, at)
     if waits:
         _expect(evidence, text, row, "s_waitcnt")
         loads = loads_of(evidence, row)
         if not loads:
-            raise TracekitError(f"--what-if {text!r}: it waits for no load")
+            raise WhatIfError(f"--what-if {text!r}: it waits for no load")
         note = f"moves {_told(evidence, loads)}"
         return Asked(text, Edit(earlier=dict.fromkeys(loads, count)), note)
     if not _loads(evidence.timeline.listing.text[row]):
-        raise TracekitError(f"--what-if {text!r}: {_is(evidence, row)}, no load")
+        raise WhatIfError(f"--what-if {text!r}: {_is(evidence, row)}, no load")
     beside = _beside(evidence, row)
     note = f"its wait also waits for {_told(evidence, beside)}, which stay" if beside else ""
     return Asked(text, Edit(earlier={row: count}), note)
@@ -108,19 +115,19 @@ def _without(evidence: Evidence, text: str, zeroed: Zeroed, found: re.Match[str]
     name, at, end = found.groups()
     if name in CAUSES:
         if at is not None and end is None:
-            raise TracekitError(f"--what-if {text!r}: a cause is at a pair, 0xMFMA->0xMFMA")
+            raise WhatIfError(f"--what-if {text!r}: a cause is at a pair, 0xMFMA->0xMFMA")
         pair = None if at is None else (_row(evidence, text, at), _row(evidence, text, end))
         edit = zeroed(evidence, name, pair)
         if edit is None:
-            raise TracekitError(f"--what-if {text!r}: nothing there that a replay can take out")
+            raise WhatIfError(f"--what-if {text!r}: nothing there that a replay can take out")
         return Asked(text, edit)
     if at is None or end is not None:
-        raise TracekitError(f"--what-if {text!r}: expected one of {FORMS}; causes: "
+        raise WhatIfError(f"--what-if {text!r}: expected one of {FORMS}; causes: "
                             f"{', '.join(CAUSES)}")  # fmt: skip
     row = _row(evidence, text, at)
     _expect(evidence, text, row, name)
     if evidence.timeline.costs.pipe[row] == Pipe.MATRIX:
-        raise TracekitError(f"--what-if {text!r}: an MFMA is the work itself and stays")
+        raise WhatIfError(f"--what-if {text!r}: an MFMA is the work itself and stays")
     return Asked(text, Edit(removed=np.array([row], np.int64)))
 
 
@@ -130,16 +137,16 @@ def _row(evidence: Evidence, text: str, at: str) -> int:
     rows = np.unique(evidence.timeline.instructions["row"].to_numpy())
     found = [row for row in rows[rows >= 0].tolist() if listing.vaddr[row] == int(at, 16)]
     if not found:
-        raise TracekitError(f"--what-if {text!r}: no instruction at {at} was executed")
+        raise WhatIfError(f"--what-if {text!r}: no instruction at {at} was executed")
     if len(found) > 1:
-        raise TracekitError(f"--what-if {text!r}: {at} stands in {len(found)} code objects; "
+        raise WhatIfError(f"--what-if {text!r}: {at} stands in {len(found)} code objects; "
                             "--kernel picks one")  # fmt: skip
     return int(found[0])
 
 
 def _expect(evidence: Evidence, text: str, row: int, opcode: str) -> None:
     if not evidence.timeline.listing.text[row].startswith(opcode):
-        raise TracekitError(f"--what-if {text!r}: {_is(evidence, row)}, no {opcode}")
+        raise WhatIfError(f"--what-if {text!r}: {_is(evidence, row)}, no {opcode}")
 
 
 def _is(evidence: Evidence, row: int) -> str:
