@@ -167,8 +167,9 @@ def test_gains_are_simulated_and_say_what_they_rest_on(capsys):
     code, page, _ = run(capsys, "explain", GAP)
     assert code == 0
     _, out, _ = run(capsys, "explain", GAP, "--json")
-    (kernel,) = json.loads(out)["captures"][0]["kernels"]
-    check_numbers(page, kernel)
+    (found,) = json.loads(out)["captures"]
+    check_numbers(page, found)
+    (kernel,) = found["kernels"]
     first, replay = kernel["causes"][0], kernel["replay"]
     assert first["gain"]["gain_cycles"] > 0
     assert 0 <= first["gain"]["gain_low_cycles"] <= first["gain"]["gain_cycles"]
