@@ -22,6 +22,7 @@ COMMANDS = {
     "markers": "Marker scopes and the pipes inside each.",
     "export": "Write pftrace, parquet, speedscope, HTML or the RCV directory.",
     "dashboard": "Browse timelines, bubble maps and comparisons in a browser.",
+    "bundle": "Put a capture into one archive to share.",
     "listing": "Disassemble a code object to a code.json, for machines without LLVM.",
     "waves": "One row per traced wave.",
     "instructions": "One row per executed instruction.",
