@@ -115,6 +115,46 @@ def test_every_option_reaches_rocprofv3(stand_in, capfd):
     assert program == ["true", "--cu", "7"]
 
 
+@pytest.mark.parametrize(
+    ("name", "mask"), [("one", "0x1"), ("xcd", "0xf"), ("each-xcd", "0x11111111"),
+                       ("all", "0xffffffff")],
+)  # fmt: skip
+def test_engines_have_names(capfd, tmp_path, monkeypatch, name, mask):
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = run(capfd, "capture", "--dry-run", "--se-mask", name, "--", "true")
+    assert f"--att-shader-engine-mask {mask} " in out
+
+
+def test_further_arguments_are_passed_on(stand_in, capfd):
+    runs = stand_in(busy="1")
+    code, _, _ = run(
+        capfd, "capture", "--rocprofv3", "--log-level 'trace all'", "--window", "span", "--", "true"
+    )
+    assert code == 0
+    assert runs()[0][0][-2:] == ["--log-level", "trace all"]
+
+
+def test_runs_are_repeated_on_the_cu_that_had_waves_and_their_noise_told(stand_in, capfd):
+    runs = stand_in(busy="5")
+    code, out, err = run(capfd, "capture", "--repeat", 3, "--window", "span", "--", "true")
+    assert code == 0
+    assert [options[options.index("--att-target-cu") + 1] for options, _ in runs()] == [
+        "1", "5", "5", "5",
+    ]  # fmt: skip
+    assert "run 3 of 3" in err
+    assert out.count("pipe occupancy") == 3
+    assert "noise over 3 runs: matrix pipe busy" in out
+    assert "standard deviation 0.00 points" in out
+
+
+def test_it_ends_with_the_page_where_that_is_wanted(stand_in, capfd):
+    stand_in(busy="1")
+    code, out, _ = run(capfd, "capture", "--explain", "--window", "span", "--", "true")
+    assert code == 0
+    assert out.startswith("matrix pipe busy")
+    assert "why idle" in out
+
+
 def test_no_wave_anywhere_ends_after_the_attempts(stand_in, capfd):
     runs = stand_in(busy="15")
     code, out, err = run(
@@ -195,7 +235,8 @@ def test_rocprofv3_of_the_rocm_installation_is_found(stand_in, capfd, tmp_path, 
     [
         ("--iterations", "0"), ("--iterations", "5-3"), ("--iterations", "x"), ("--cu", "16"),
         ("--buffer-size", "1K"), ("--buffer-size", "3G"), ("--simd-mask", "0"),
-        ("--se-mask", "all"), ("--window", "sometimes"), ("--counter", "A") * 9,
+        ("--se-mask", "many"), ("--repeat", "0"), ("--rocprofv3", "'"),
+        ("--window", "sometimes"), ("--counter", "A") * 9,
     ],
 )  # fmt: skip
 def test_impossible_values_are_wrong_usage(capfd, arguments):

@@ -16,7 +16,7 @@ from tracekit.commands.streams import tell
 from tracekit.errors import TracekitError
 
 if TYPE_CHECKING:
-    from tracekit.record.recording import Recording
+    from tracekit.record.recording import Attempt, Recording
 
 _NEEDED = (
     "rocprofv3 was not found on PATH, in $ROCM_PATH or in /opt/rocm: recording needs an AMD "
@@ -38,6 +38,20 @@ def _number(low: int, high: int) -> Callable[[str], int]:
         return number
 
     return convert
+
+
+def _engines(value: str) -> int:
+    """A mask, by name or as a number."""
+    from tracekit.record.recording import MASKS
+
+    return MASKS[value] if value in MASKS else _number(1, (1 << 64) - 1)(value)
+
+
+def _arguments(value: str) -> list[str]:
+    try:
+        return shlex.split(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r}: {error}") from None
 
 
 def _size(value: str) -> int:
@@ -71,11 +85,12 @@ def _iterations(value: str) -> str:
 )
 @click.option(
     "--se-mask",
-    type=_number(1, (1 << 64) - 1),
+    type=_engines,
     default="0x1",
     show_default=True,
     metavar="MASK",
-    help="Shader engines; on MI300 and MI350 one hexadecimal digit per XCD.",
+    help="Shader engines; on MI300 and MI350 one hexadecimal digit per XCD. By name: one, xcd "
+    "(the first), each-xcd (one of each), all.",
 )
 @click.option(
     "--cu",
@@ -134,23 +149,40 @@ def _iterations(value: str) -> str:
     metavar="DIR",
     help="Where the capture goes, a folder per CU tried.",
 )
+@click.option(
+    "--rocprofv3",
+    "more",
+    type=_arguments,
+    default="",
+    metavar="ARGUMENTS",
+    help="Further arguments for rocprofv3, as one word.",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, 100),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Record N runs: what differs between them is noise.",
+)
+@click.option("--explain", is_flag=True, help="End with the page of explain, not occupancy.")
 @click.option("--dry-run", is_flag=True, help="Show and explain the command line; run nothing.")
 @window_option()
 @quiet_option
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-def command(
-    dry_run: bool, attempts: int, output: str, window: str, quiet: bool, **options: Any
-) -> int:  # fmt: skip
-    """Record a thread trace of COMMAND with rocprofv3, and show the pipe occupancy.
+def command(output: str, window: str, quiet: bool, **options: Any) -> int:
+    """Record a thread trace of COMMAND with rocprofv3, and show what it says.
 
     Runs rocprofv3 --att with the right options. When no wave ran on the traced CU, tries
     another: one that ran waves by the trace's own occupancy records.
     """
     from tracekit.analysis.model.window import check
     from tracekit.record import rocm
-    from tracekit.record.recording import record
+    from tracekit.record.recording import Effort, repeated
 
     check(window)
+    dry_run, explain = options.pop("dry_run"), options.pop("explain")
+    effort = Effort(options.pop("attempts"), options.pop("repeat"))
     recording = _recording(**options)
     found = rocm.rocprofv3()
     if dry_run:
@@ -164,22 +196,59 @@ def command(
             "trace needs ROCm 7.0 or later"
         )
     say = (lambda _: None) if quiet else tell
-    done = record(recording, found, Path(output), attempts, say)
-    from tracekit.commands.occupancy import command as occupancy
+    done = repeated(recording, found, Path(output), effort, say)
+    return _shown(done, window, explain, quiet)
 
-    line = [str(done.folder), "--window", window, *(["--quiet"] if quiet else [])]
-    return int(occupancy.main(line, standalone_mode=False) or 0)
+
+def _shown(done: list[Attempt], window: str, explain: bool, quiet: bool) -> int:
+    """The result of the first run, or a table of all, and what differs between runs."""
+    from tracekit.commands import explain as explaining
+    from tracekit.commands import occupancy
+
+    folders = [str(each.folder) for each in done]
+    line = ["--window", window, *(["--quiet"] if quiet else [])]
+    shown = explaining.command if explain else occupancy.command
+    code = shown.main([*(folders[:1] if explain else folders), *line], standalone_mode=False)
+    if len(done) > 1:
+        click.echo(_noise(done, window))
+    return int(code or 0)
+
+
+def _noise(done: list[Attempt], window: str) -> str:
+    """Matrix occupancy from run to run."""
+    from tracekit.analysis.analysis import Analysis
+
+    found = []
+    for run in done:
+        rows = [Analysis(each, window).occupancy.rows for each in run.timelines]
+        cycles = sum(int(table["window_cycles"].sum()) for table in rows)
+        busy = sum(int(table["matrix_busy_cycles"].fillna(0).sum()) for table in rows)
+        found += [100 * busy / cycles] if cycles else []
+    if len(found) < 2:
+        return f"noise: fewer than two of {len(done)} runs have a {window} window"
+    middle = sum(found) / len(found)
+    spread = (sum((each - middle) ** 2 for each in found) / (len(found) - 1)) ** 0.5
+    return (
+        f"noise over {len(found)} runs: matrix pipe busy {min(found):.1f} % to {max(found):.1f} % "
+        f"of {window}, standard deviation {spread:.2f} points; tracekit compare takes several "
+        "runs a side (--new)"
+    )
 
 
 def _recording(
-    program: tuple[str, ...], buffer_size: int | None, library_path: str | None, **options: Any
+    program: tuple[str, ...],
+    buffer_size: int | None,
+    library_path: str | None,
+    more: list[str],
+    **options: Any,
 ) -> Recording:
     from tracekit.record.recording import Recording
 
     if len(options["counters"]) > 8:
         raise click.BadParameter("at most 8 counters fit in a trace", param_hint="--counter")
     return Recording(
-        command=program, buffer_bytes=buffer_size, library=library_path, **options
+        command=program, buffer_bytes=buffer_size, library=library_path, more=tuple(more),
+        **options,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,11 +31,13 @@ KEPT = 200
 _DECODER = re.compile(r"trace-decoder|loading decoder", re.IGNORECASE)
 #: Engines of an XCD on MI300 and MI350: a hexadecimal digit of the mask each.
 _ENGINES = 4
+#: Masks by name, for the 8 XCDs of an MI300X or MI355X.
+MASKS = {"one": 0x1, "xcd": 0xF, "each-xcd": 0x1111_1111, "all": 0xFFFF_FFFF}
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What to trace; None leaves rocprofv3's default."""
+    """What to trace; None leaves rocprofv3's default.  ``more``: further arguments for it."""
 
     command: tuple[str, ...]
     cu: int = 1
@@ -47,6 +49,7 @@ class Recording:
     counters: tuple[str, ...] = ()
     counter_period: int = 3
     library: str | None = None
+    more: tuple[str, ...] = ()
 
     def options(self, cu: int, folder: Path) -> list[tuple[list[str], str]]:
         """Groups of arguments, each with what it is for."""
@@ -73,6 +76,8 @@ class Recording:
         groups.append((["--kernel-trace"], "names and times of the dispatches beside the trace"))
         groups.append((["--output-format", "csv"], "as text"))
         groups.append((["-d", str(folder)], "where it goes"))
+        if self.more:
+            groups.append((list(self.more), "as given with --rocprofv3"))
         return groups
 
     def line(self, program: str, cu: int, folder: Path) -> list[str]:
@@ -118,6 +123,35 @@ class Attempt:
         return sorted(counts, key=lambda cu: (-counts[cu], cu))
 
 
+@dataclass(frozen=True)
+class Effort:
+    """``runs`` that are wanted, each after at most ``attempts`` to meet a wave."""
+
+    attempts: int
+    runs: int
+
+
+def repeated(
+    recording: Recording, program: str, output: Path, effort: Effort, tell: Callable[[str], None]
+) -> list[Attempt]:
+    """Recordings, each in a folder of its own when there are several; the later ones
+    begin with the CU on which the first met waves."""
+    if effort.runs == 1:
+        return [record(recording, program, output, effort.attempts, tell)]
+    _fresh(output)
+    found: list[Attempt] = []
+    for run in range(1, effort.runs + 1):
+        tell(f"run {run} of {effort.runs}")
+        first = replace(recording, cu=found[0].cu) if found else recording
+        found.append(record(first, program, output / f"run{run}", effort.attempts, tell))
+    return found
+
+
+def _fresh(output: Path) -> None:
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise TracekitError(f"{output}: exists and is not empty; name another folder with -o")
+
+
 def record(
     recording: Recording, program: str, output: Path, attempts: int, tell: Callable[[str], None]
 ) -> Attempt:
@@ -127,8 +161,7 @@ def record(
     TracekitError when the output exists, rocprofv3 cannot run or leaves no trace, or no
     attempt met a wave.
     """
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise TracekitError(f"{output}: exists and is not empty; name another folder with -o")
+    _fresh(output)
     tried: list[int] = []
     cu = recording.cu
     while True:
