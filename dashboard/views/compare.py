@@ -14,6 +14,7 @@ from dashboard.views.opening import captures
 from dashboard.views.parts import Request, command, notes, page, table
 from dashboard.views.timeline import canvas, details
 from tracekit.present.cells import Column, decimal, line, signed
+from tracekit.present.compared import headline
 from tracekit.present.sentences import origin
 
 _ROWS = {
@@ -56,6 +57,7 @@ def render(service: Service, asked: Request) -> html.Div:
                          **attributes(data_open=base, data_which="swap"))],
             className="origin",
         ),
+        html.P([html.Strong(headline(result)), html.Br(), result.told_noise]),
         notes([*result.warnings, *result.notes]),
         html.H2("Differences: new − base, all SIMDs together"),
         table("compare", rows, _ROWS, csv="compare"),

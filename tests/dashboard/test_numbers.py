@@ -29,7 +29,9 @@ def printed(samples, name, window, *more, others=()):
     paths = [samples / each for each in (SAMPLE, *others)]
     tail = ("--window", window) if window else ()
     result = json.loads(cli(name, *paths, *tail, *more, "--json", "-q"))
-    (found,) = result["pairs" if others else "captures"]
+    if others:
+        return result
+    (found,) = result["captures"]
     return found
 
 

@@ -10,11 +10,12 @@ from tracekit.analysis.checks.findings import Quality, Question
 from tracekit.errors import TracekitError
 
 #: Metrics of --require and the questions that both captures must answer for them; all but
-#: cycles are in points of the window.
+#: cycles and median_cycles are in points of the window.
 REQUIRABLE: dict[str, tuple[Question, ...]] = {
     "matrix": ("matrix",), "vector": ("vector",), "overlap": ("matrix", "vector"),
-    "matrix_idle": ("matrix",), "cycles": ("waves",),
+    "matrix_idle": ("matrix",), "cycles": ("waves",), "median_cycles": ("waves",),
 }  # fmt: skip
+_CYCLES = ("cycles", "median_cycles")
 _REQUIRE = re.compile(r"\s*(\w+)\s*(>=|<=|>|<)\s*([+-]?\d+(?:\.\d+)?)\s*(%?)\s*$")
 
 
@@ -50,7 +51,7 @@ class Requirement:
 
     @property
     def unit(self) -> str:
-        if self.metric != "cycles":
+        if self.metric not in _CYCLES:
             return "points"
         return "%" if self.relative else "cycles"
 
@@ -69,10 +70,10 @@ class Requirement:
 def requirement(text: str) -> Requirement:
     """Read "overlap>=+5" or "cycles<=-3%"; raises NotComparable for anything else."""
     found = _REQUIRE.match(text)
-    if found is None or found[1] not in REQUIRABLE or (found[4] and found[1] != "cycles"):
+    if found is None or found[1] not in REQUIRABLE or (found[4] and found[1] not in _CYCLES):
         raise NotComparable(
             f"cannot require {text!r}: METRIC>=POINTS or METRIC<=POINTS with METRIC one of "
-            f"{', '.join(REQUIRABLE)} (cycles also in %)"
+            f"{', '.join(REQUIRABLE)} (the cycles also in %)"
         )
     return Requirement(text, found[1], found[2], float(found[3]), bool(found[4]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from tracekit.analysis.model.intervals import Intervals, intersect, overlap_cycl
 from tracekit.analysis.model.loops import WAVE
 from tracekit.analysis.model.simds import vector_use
 from tracekit.analysis.model.window import STEADY_ITERATIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = NDArray[np.int64]
 
@@ -65,14 +69,19 @@ def turns(simd: SimdCauses, found: Causes) -> Turns:
     return Turns(cycles[kept], values, cluster[kept], lengths, owner)
 
 
-def _lengths(simd: SimdCauses, found: Causes) -> tuple[Array, Array]:
-    """Cycles of the inner iterations of all waves of the SIMD, and their waves."""
+def inner(simd: SimdCauses, found: Causes) -> pd.DataFrame:
+    """The iterations of all waves of the SIMD but the first and the last of each."""
     table = found.loops.of_dominant(simd.simd.dispatch)
     own = (table["se"] == simd.simd.se) & (table["simd"] == simd.simd.simd)
     table = table[own.to_numpy()]
     most = table.groupby(list(WAVE))["iteration"].transform("max")
-    inner = (table["iteration"] > 0) & (table["iteration"] < most)
-    table = table[(inner | (most < STEADY_ITERATIONS - 1)).to_numpy()]
+    kept = (table["iteration"] > 0) & (table["iteration"] < most)
+    return table[(kept | (most < STEADY_ITERATIONS - 1)).to_numpy()]
+
+
+def _lengths(simd: SimdCauses, found: Causes) -> tuple[Array, Array]:
+    """Cycles of the inner iterations of all waves of the SIMD, and their waves."""
+    table = inner(simd, found)
     key = table["slot"].to_numpy().astype(np.int64) << 32 | table["wave"].to_numpy()
     length = (table["end"] - table["begin"]).to_numpy().astype(np.int64)
     order = np.argsort(key, kind="stable")

@@ -75,11 +75,12 @@ class Output:
             for number, table in enumerate(tables):
                 table.to_csv(out, index=False, header=number == 0, lineterminator="\n")
 
-    def tables(self, tables: Sequence[Shown]) -> None:
-        """Tables for people, a blank line apart."""
+    def tables(self, tables: Sequence[Shown], head: Sequence[str] = ()) -> None:
+        """Lines and tables for people, a blank line apart."""
         with self.open() as out:
+            out.writelines(f"{line}\n" for line in head)
             for number, (table, title, columns) in enumerate(tables):
-                if number:
+                if number or head:
                     out.write("\n")
                 write_table(out, table, title, columns, whole=self.everything)
 
