@@ -32,7 +32,7 @@ class Cursor:
 
 def instruction(timeline: Timeline, index: int) -> dict[str, Any]:
     """Everything about row ``index`` of the instruction table."""
-    table, listing = timeline.instructions, timeline.listing
+    table, listing = timeline.executed, timeline.listing
     if not 0 <= index < len(table):
         raise Missing(f"no instruction {index}")
     found: dict[str, Any] = {
@@ -68,7 +68,7 @@ def matching_rows(timeline: Timeline, text: str) -> Rows:
 
 def find(timeline: Timeline, place: Place, text: str, cursor: Cursor) -> dict[str, Any]:
     """The next executed match in order of time, its number and their count."""
-    table = timeline.instructions
+    table = timeline.executed
     rows = matching_rows(timeline, text)
     own = np.isin(table["row"].to_numpy(), rows) if len(rows) else np.zeros(len(table), bool)
     own &= (table["se"] == place[0]).to_numpy() & (table["dispatch"] == place[1]).to_numpy()

@@ -54,7 +54,7 @@ class _Loaded:
 
 
 def _places(timeline: Timeline) -> list[tuple[int, int]]:
-    table = timeline.instructions[["se", "dispatch"]].drop_duplicates()
+    table = timeline.executed[["se", "dispatch"]].drop_duplicates()
     return sorted((int(se), int(dispatch)) for se, dispatch in table.to_numpy().tolist())
 
 

@@ -184,7 +184,7 @@ def _timeline(
         listing=source.listing,
         costs=Costs.of(source.listing.text, chip.name),
         waves=table("waves"),
-        instructions=table("instructions"),
+        executed=table("instructions"),
         occupancy=table("occupancy"),
         markers=table("markers"),
         counters=table("counters"),

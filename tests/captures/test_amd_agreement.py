@@ -22,7 +22,7 @@ def decoded(request, captures):
     (directory,) = folder.glob("ui_output_*")
     timeline = tracekit.open(folder).timeline("amd")
     place = ["se", "simd", "slot", "wave"]
-    rows = dict(list(timeline.instructions.groupby(place)))
+    rows = dict(list(timeline.executed.groupby(place)))
     states = dict(list(timeline.states.groupby(place)))
     pairs = []
     for _, wave in timeline.waves.iterrows():
@@ -146,4 +146,4 @@ def test_counters_agree_with_decode_and_cost_tables(captures):
         cycles = timeline.costs.cycles[rows["row"]]
         mfma = timeline.costs.pipe[rows["row"]] == 1
         assert sums["SQ_VALU_MFMA_BUSY_CYCLES"] == cycles[mfma].sum() == 1024
-        assert sums["SQ_ACTIVE_INST_VALU"] == (rows["category"] == 6).sum() == 880
+        assert sums["SQ_ACTIVE_INST_VALU"] == (rows["category"] == "valu").sum() == 880

@@ -70,7 +70,7 @@ def test_the_json_of_occupancy_keeps_its_keys(capsys):
         (
             "instructions",
             "capture,se,cu,simd,slot,wave,time,category,stall,duration,code_object,vaddr,line,"
-            "instruction,release,dispatch",
+            "instruction,release,dispatch,issue,opcode,pipe,pipe_cycles",
         ),
         ("waves", "capture,se,cu,simd,slot,wave,begin,end,instructions,stitched,complete,dispatch"),
     ],

@@ -184,8 +184,8 @@ def test_waves_of_two_streams_of_one_engine_are_refused(timeline):
 
 def test_code_without_addresses_is_refused(timeline):
     nowhere = Listing.build(0, -1, ["s_nop 0", "s_endpgm"])
-    rows = timeline.instructions.assign(row=0)
-    part = replace(timeline, listing=nowhere, instructions=rows).with_costs()
+    rows = timeline.executed.assign(row=0)
+    part = replace(timeline, listing=nowhere, executed=rows).with_costs()
     with pytest.raises(tracekit.TracekitError, match="rocprofv2"):
         list(rcv.documents(Analysis(part)))
 

@@ -80,7 +80,7 @@ def budget_of(timeline: Timeline, found: Causes, rates: Mapping[str, int] | None
     each = _each(timeline, found.loops, table)
     rows = _means(each)
     notes = list(found.notes)
-    if len(timeline.instructions) and not found.loops.dominant:
+    if len(timeline.executed) and not found.loops.dominant:
         notes.append("no loop: a whole wave counts as one iteration")
     if (table["mfma"][:-1] & (timeline.costs.cycles < 0)).any():
         notes.append("an MFMA of unknown cost counts 0 matrix cycles")
@@ -95,7 +95,7 @@ def budget_of(timeline: Timeline, found: Causes, rates: Mapping[str, int] | None
 def _each(timeline: Timeline, found: Loops, table: dict[str, Array]) -> pd.DataFrame:
     """What every single iteration asks (also parts that are not shown)."""
     counted = turns(timeline, found)
-    row = timeline.instructions["row"].to_numpy()
+    row = timeline.executed["row"].to_numpy()
     first, last = counted["first"].to_numpy(), counted["last"].to_numpy()
     for name in PARTS:
         sums = np.append(0, np.cumsum(table[name][row]))
@@ -138,7 +138,7 @@ def turns(timeline: Timeline, found: Loops) -> pd.DataFrame:
     last = np.cumsum(waves["instructions"].to_numpy())
     whole = waves[[*_PLACE, "wave", "begin", "end"]].copy()
     whole["first"], whole["last"] = last - waves["instructions"].to_numpy(), last
-    if int(waves["instructions"].sum()) != len(timeline.instructions):
+    if int(waves["instructions"].sum()) != len(timeline.executed):
         whole = whole[:0]
     loose = ~whole["dispatch"].isin(list(found.dominant)) & (whole["last"] > whole["first"])
     return pd.concat([table[columns], whole[loose.to_numpy()]], ignore_index=True)

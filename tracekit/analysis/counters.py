@@ -76,7 +76,7 @@ def counters(timeline: Timeline, names: Sequence[str] = ()) -> pd.DataFrame:
 
 def _decoded(timeline: Timeline) -> dict[tuple[int, int], dict[str, int | None]]:
     """Per traced (se, cu): what each known counter should have counted."""
-    table, listing, costs = timeline.instructions, timeline.listing, timeline.costs
+    table, listing, costs = timeline.executed, timeline.listing, timeline.costs
     if not len(table):
         return {}
     place = table["se"].to_numpy().astype(np.int64) << 8 | table["cu"].to_numpy()

@@ -55,7 +55,7 @@ def hotspots(timeline: Timeline) -> Hotspots:
     Lines of symbols that did not run are left out.  Without a single traced instruction the
     sums of a decoded directory's code.json are given, and a note says so.
     """
-    counted = len(timeline.instructions) > 0
+    counted = len(timeline.executed) > 0
     sums = line_sums(timeline) if counted else listed_sums(timeline.listing)
     lines = code_lines(timeline.listing, sums.hits)
     return Hotspots(_table(timeline, lines, sums), lines, counted, _notes(timeline, sums))
@@ -105,8 +105,8 @@ def _own(listing: Listing, costs: Costs, sums: Sums) -> dict[str, object]:
 
 
 def _notes(timeline: Timeline, sums: Sums) -> list[str]:
-    if len(timeline.instructions):
-        lost = int((timeline.instructions["row"] < 0).sum())
+    if len(timeline.executed):
+        lost = int((timeline.executed["row"] < 0).sum())
         return [f"{lost:,} instructions have no program counter: they are in no line"] * (lost > 0)
     if not (sums.hits > 0).any():
         return ["no instruction was traced and the listing brings no counts"]

@@ -172,7 +172,7 @@ def _iterations(timeline: Timeline, found: Causes, memory: Array, lds: Array) ->
     import pandas as pd
 
     counted = turns(timeline, found.loops)
-    row = timeline.instructions["row"].to_numpy()
+    row = timeline.executed["row"].to_numpy()
     first, last = counted["first"].to_numpy(), counted["last"].to_numpy()
     for name, width in (("memory_bytes", memory), ("lds_bytes", lds)):
         sums = np.append(0, np.cumsum(width[row]))

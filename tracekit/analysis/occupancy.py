@@ -156,7 +156,7 @@ def _notes(timeline: Timeline, table: pd.DataFrame) -> list[str]:
 
 def _no_mfma(timeline: Timeline) -> str:
     """Why the matrix pipe did nothing in the window."""
-    row = timeline.instructions["row"].to_numpy()
+    row = timeline.executed["row"].to_numpy()
     matrix = timeline.costs.pipe == Pipe.MATRIX
     executed = int(matrix[row[row >= 0]].sum())
     if executed:
@@ -192,7 +192,7 @@ def no_instructions(timeline: Timeline) -> str:
 
 def _unknown_costs(timeline: Timeline) -> list[str]:
     """MFMAs whose cycles no table gives, by name and count."""
-    table, listing = timeline.instructions, timeline.listing
+    table, listing = timeline.executed, timeline.listing
     row = table["row"].to_numpy()
     notes: list[str] = []
     unknown = (timeline.costs.pipe == Pipe.MATRIX) & (timeline.costs.cycles < 0)

@@ -39,7 +39,7 @@ def opcodes_of(
 
     listing, costs = timeline.listing, timeline.costs
     chosen = turns(timeline, found)
-    row = timeline.instructions["row"].to_numpy()
+    row = timeline.executed["row"].to_numpy()
     cycles = row_cycles(listing, costs, rates)
     tables = []
     for dispatch, own in chosen.groupby("dispatch", sort=True):

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     "se", "cu", "simd", "slot", "wave", "time", "category", "stall", "duration", "code_object",
-    "vaddr", "line", "instruction", "release", "dispatch",
+    "vaddr", "line", "instruction", "release", "dispatch", "issue", "opcode", "pipe",
+    "pipe_cycles",
 )  # fmt: skip
 
 
@@ -41,7 +42,8 @@ def command(source: Source, output: Output) -> None:
 
     time: first attempt to issue; time + stall: issue; time + duration: end of the issue
     cost (all cycles of that SE's clock). release: when an s_barrier was released (exact
-    timing). line: of code.json, empty without one.
+    timing). line: of code.json, empty without one. pipe, pipe_cycles: what executes it by the
+    cost table, and for how long.
     """
     reports = [
         Report(analysis, _table(analysis.timeline.instructions)) for analysis in source.analyses()
@@ -53,9 +55,11 @@ def command(source: Source, output: Output) -> None:
 def _table(instructions: pd.DataFrame) -> pd.DataFrame:
     """The published columns; what is unknown is empty."""
     table = instructions[list(_COLUMNS)].copy()
+    table["category"] = table["category"].cat.codes
     unstitched = instructions["row"] < 0
     for name in ("line", "release"):
         table[name] = table[name].astype("Int64").mask(table[name] < 0)
     for name in ("code_object", "vaddr"):
         table[name] = table[name].astype("Int64").mask(unstitched)
+    table["pipe_cycles"] = table["pipe_cycles"].astype("Int64").mask(table["pipe_cycles"] < 0)
     return table

@@ -177,7 +177,7 @@ def _map(cells: pd.DataFrame, rows: str, columns: str) -> str:
 
 def _hotspots(analysis: Analysis) -> str:
     """Instructions with most latency."""
-    table = analysis.timeline.instructions
+    table = analysis.timeline.executed
     if not len(table):
         return '<p class="note">Nothing to show.</p>'
     sums = table.groupby(["vaddr", "instruction"], observed=True)[["duration", "stall"]].sum()

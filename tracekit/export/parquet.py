@@ -9,7 +9,7 @@ from typing import Any
 from tracekit import __version__
 from tracekit.analysis.analysis import Analysis
 from tracekit.errors import TracekitError
-from tracekit.tables.schema import COLUMNS
+from tracekit.tables.schema import COLUMNS, columns
 
 
 def write(analysis: Analysis, path: Path) -> None:
@@ -26,7 +26,7 @@ def write(analysis: Analysis, path: Path) -> None:
         raise TracekitError("parquet needs pyarrow: pip install tracekit[parquet]") from None
     timeline = analysis.timeline
     path.mkdir(parents=True, exist_ok=True)
-    for name, columns in COLUMNS.items():
+    for name in COLUMNS:
         frame = getattr(timeline, name)
         if not len(frame):
             continue
@@ -41,7 +41,7 @@ def write(analysis: Analysis, path: Path) -> None:
                 "time_unit": "cycles of the shader clock, per SE",
                 "simulated": timeline.simulated,
                 "synthetic": timeline.synthetic,
-                "columns": {column: meaning for column, (_, meaning) in columns.items()},
+                "columns": {column: meaning for column, (_, meaning) in columns(name).items()},
             }
         )
         table: Any = Table.from_pandas(frame, preserve_index=False)

@@ -31,7 +31,7 @@ def wave_files(timeline: Timeline, line: NDArray[np.int64]) -> Iterator[File]:
             "waves of several streams of one shader engine: the directory holds one dispatch, "
             "choose it with --dispatch"
         )
-    table, states = timeline.instructions, timeline.states
+    table, states = timeline.executed, timeline.states
     row = table["row"].to_numpy()
     columns = [table[name].to_numpy() for name in ("time", "category", "stall", "duration")]
     columns.append(line[row])

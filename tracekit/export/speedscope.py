@@ -31,7 +31,7 @@ def document(analysis: Analysis) -> dict[str, Any]:
     frames: list[dict[str, Any]] = [_frame(listing, row) for row in range(len(listing))]
     frames.append({"name": "(no program counter)"})
     profiles = [_hotspots(timeline, frames)]
-    table = timeline.instructions
+    table = timeline.executed
     first = 0
     row = table["row"].to_numpy()
     time, duration = table["time"].to_numpy(), table["duration"].to_numpy()
@@ -79,8 +79,8 @@ def _wave(name: str, row: Any, start: Any, end: Any, frames: list[Any]) -> dict[
 
 def _hotspots(timeline: Timeline, frames: list[dict[str, Any]]) -> dict[str, Any]:
     """Sampled: source place > instruction, weighted by the sum of durations."""
-    row = timeline.instructions["row"].to_numpy()
-    duration = timeline.instructions["duration"].to_numpy()
+    row = timeline.executed["row"].to_numpy()
+    duration = timeline.executed["duration"].to_numpy()
     known = row >= 0
     sums = np.bincount(row[known], duration[known], minlength=len(timeline.listing))
     places: dict[str, int] = {}

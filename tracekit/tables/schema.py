@@ -134,6 +134,22 @@ COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 
+#: What Timeline.instructions has beside, or in place of, the decoded columns.
+DESCRIBED: dict[str, tuple[str, str]] = {
+    "category": ("category", "AMD's category by name, lost where its type was; as a number: "
+                 "table['category'].cat.codes, or Timeline.executed"),
+    "issue": ("int64", "cycles: it leaves the wave; time + stall, of s_waitcnt, s_nop and the "
+              "like their end - 4"),
+    "opcode": ("category", "mnemonic, NaN unstitched"),
+    "pipe": ("category", "the pipe that executes it by the cost table, none unstitched"),
+    "pipe_cycles": ("int16", "cycles that it holds the pipe, -1 unknown or unstitched"),
+}  # fmt: skip
+
+
+def columns(table: str) -> dict[str, tuple[str, str]]:
+    """The columns of the Timeline's table of that name."""
+    return COLUMNS[table] | (DESCRIBED if table == "instructions" else {})
+
 
 def frame(table: str, columns: dict[str, object]) -> pd.DataFrame:
     """A DataFrame of ``columns`` with the documented dtypes, without copying arrays."""

@@ -15,6 +15,7 @@ from tracekit.gfx9 import Inst
 from tracekit.isa.arch import ArchChoice
 from tracekit.isa.listing import Listing
 from tracekit.isa.listing_costs import Costs
+from tracekit.tables.described import described
 from tracekit.tables.states import exact_states
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ class Timeline:
     """Tables of one capture (``tables.schema.COLUMNS`` documents each column with its unit).
 
     A value: nothing in it changes; ``select`` and ``with_costs`` give others.
-    ``instructions`` is sorted by se, simd, slot, wave and program order.  ``timing`` is
-    "exact" or "amd"; a decoded directory has AMD's rows alone.
+    ``instructions`` is sorted by se, simd, slot, wave and program order; ``executed`` are its
+    rows as they were decoded, with numbers for categories.  ``timing`` is "exact" or "amd"; a
+    decoded directory has AMD's rows alone.
     """
 
     capture: str
@@ -37,7 +39,7 @@ class Timeline:
     #: What the rows of ``listing`` cost on ``arch``.
     costs: Costs
     waves: pd.DataFrame
-    instructions: pd.DataFrame
+    executed: pd.DataFrame
     occupancy: pd.DataFrame
     markers: pd.DataFrame
     counters: pd.DataFrame
@@ -65,7 +67,7 @@ class Timeline:
 
     def __repr__(self) -> str:
         return (
-            f"<Timeline {self.capture}: {len(self.instructions):,} instructions of "
+            f"<Timeline {self.capture}: {len(self.executed):,} instructions of "
             f"{len(self.waves):,} waves, {self.shown_timing} timing, {self.arch.name}>"
         )
 
@@ -81,11 +83,17 @@ class Timeline:
         return [*self.decode_notes, *([assumed] if assumed else [])]
 
     @cached_property
+    def instructions(self) -> pd.DataFrame:
+        """``executed`` with the columns of ``schema.DESCRIBED``, made when first asked for: the
+        issue, and by the listing the opcode, its pipe and how long it holds that."""
+        return described(self.executed, self.listing, self.costs)
+
+    @cached_property
     def states(self) -> pd.DataFrame:
         """Wave states, made when first asked for."""
         if self.own_states is not None:
             return self.own_states
-        return exact_states(self.instructions, self.waves)
+        return exact_states(self.executed, self.waves)
 
     @cached_property
     def _assumption(self) -> str:
@@ -93,7 +101,7 @@ class Timeline:
         cycles = self.costs.assumed_mfma
         if cycles is None:
             return ""
-        table = self.instructions
+        table = self.executed
         row = table["row"].to_numpy()
         rowless = int(((row < 0) & (table["type"] == Inst.VALU_MAI).to_numpy()).sum())
         number = rowless + int(self.costs.guessed[row[row >= 0]].sum())
@@ -133,7 +141,7 @@ class Timeline:
         return replace(
             self,
             waves=part(self.waves),
-            instructions=part(self.instructions),
+            executed=part(self.executed),
             occupancy=part(self.occupancy),
             markers=part(self.markers),
             counters=part(self.counters),

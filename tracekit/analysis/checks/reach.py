@@ -67,7 +67,7 @@ def kernel_rows(timeline: Timeline) -> NDArray[np.bool_]:
 
 def executed_code(timeline: Timeline) -> Iterator[Finding]:
     """Whether waves reached the MFMAs, and how much of their kernel at all."""
-    listing, row = timeline.listing, timeline.instructions["row"].to_numpy()
+    listing, row = timeline.listing, timeline.executed["row"].to_numpy()
     row = row[row >= 0]
     if not len(row):
         return

@@ -19,7 +19,7 @@ _MASK = "--att-shader-engine-mask"
 
 def no_waves(timeline: Timeline) -> Iterator[Finding]:
     """No instruction at all; the missing wave files are ``missing_files``'s to report."""
-    if len(timeline.instructions) or timeline.missing_waves or timeline.damaged_waves:
+    if len(timeline.executed) or timeline.missing_waves or timeline.damaged_waves:
         return
     targets = sorted({cu for cu in timeline.streams["target_cu"].tolist() if cu >= 0})
     busy = sorted(set(timeline.occupancy["cu"].tolist()))
@@ -94,7 +94,7 @@ def implausible(timeline: Timeline) -> Iterator[Finding]:
     """Rows of decoded JSON that cannot be true."""
     count = timeline.implausible_rows
     if count:
-        total = count + len(timeline.instructions)
+        total = count + len(timeline.executed)
         yield Finding(
             "implausible_rows", "fatal" if count > MOST_IMPLAUSIBLE * total else "warning", count,
             f"{count} rows cannot be true (order, stall or time) and were left out: the files "

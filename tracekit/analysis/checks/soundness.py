@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tracekit.analysis.checks.findings import Finding, percent
-from tracekit.analysis.model.simds import AMD_SHIFT, issues
+from tracekit.analysis.model.simds import AMD_SHIFT
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Pipe
 from tracekit.sqtt.raw import WaveFlag
+from tracekit.tables.described import issues
 from tracekit.tables.timeline import Timeline
 
 #: Below this share of instructions with a program counter the rest is guesswork.
@@ -21,7 +22,7 @@ VIOLATIONS = 0.01
 
 def listing(timeline: Timeline) -> Iterator[Finding]:
     """Instructions without a program counter, and waves that had to be searched for."""
-    total = len(timeline.instructions)
+    total = len(timeline.executed)
     if not total:
         return
     if not len(timeline.listing):
@@ -32,7 +33,7 @@ def listing(timeline: Timeline) -> Iterator[Finding]:
             blocks=() if timeline.costs.assumed_mfma else ("matrix",),
         )  # fmt: skip
         return
-    stitched = int((timeline.instructions["row"].to_numpy() >= 0).sum())
+    stitched = int((timeline.executed["row"].to_numpy() >= 0).sum())
     if stitched < total:
         yield Finding(
             "stitched", "fatal" if stitched < STITCHED * total else "warning", stitched / total,
@@ -53,7 +54,7 @@ def listing(timeline: Timeline) -> Iterator[Finding]:
 
 def model(timeline: Timeline) -> Iterator[Finding]:
     """MFMAs of one SIMD that are closer together than its matrix pipe allows."""
-    table, source = timeline.instructions, timeline.listing
+    table, source = timeline.executed, timeline.listing
     row = table["row"].to_numpy()
     costs = timeline.costs
     costly = (costs.pipe == Pipe.MATRIX) & (costs.cycles >= 0)
@@ -89,7 +90,7 @@ def model(timeline: Timeline) -> Iterator[Finding]:
 
 def costs(timeline: Timeline) -> Iterator[Finding]:
     """MFMAs that ran and that no cost table has."""
-    row = timeline.instructions["row"].to_numpy()
+    row = timeline.executed["row"].to_numpy()
     unknown = (timeline.costs.pipe == Pipe.MATRIX) & (timeline.costs.cycles < 0)
     count = int(unknown[row[row >= 0]].sum())
     if count:

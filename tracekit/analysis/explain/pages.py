@@ -87,7 +87,7 @@ def concludes(evidence: Evidence) -> bool:
 def capture_hash(timeline: Timeline) -> str:
     """SHA-256 of the decoded waves and instructions: names and places of files do not count."""
     digest = hashlib.sha256()
-    for table in (timeline.waves, timeline.instructions):
+    for table in (timeline.waves, timeline.executed):
         for name in sorted(table.columns):
             column = table[name].to_numpy()
             if column.dtype.kind in "iub":

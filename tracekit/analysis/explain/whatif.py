@@ -134,7 +134,7 @@ def _without(evidence: Evidence, text: str, zeroed: Zeroed, found: re.Match[str]
 def _row(evidence: Evidence, text: str, at: str) -> int:
     """The executed row at an address."""
     listing = evidence.timeline.listing
-    rows = np.unique(evidence.timeline.instructions["row"].to_numpy())
+    rows = np.unique(evidence.timeline.executed["row"].to_numpy())
     found = [row for row in rows[rows >= 0].tolist() if listing.vaddr[row] == int(at, 16)]
     if not found:
         raise WhatIfError(f"--what-if {text!r}: no instruction at {at} was executed")

@@ -31,7 +31,7 @@ def line_sums(timeline: Timeline) -> Sums:
     Idle is the time from the end of what the wave did before (its begin, for the first
     instruction) to the first attempt to issue.
     """
-    table, n = timeline.instructions, len(timeline.listing)
+    table, n = timeline.executed, len(timeline.listing)
     row = table["row"].to_numpy()
     time, stall = table["time"].to_numpy(), table["stall"].to_numpy()
     duration, release = table["duration"].to_numpy(), table["release"].to_numpy()

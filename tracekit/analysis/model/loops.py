@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tracekit.analysis.model.simds import issues
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Listing, Pipe
+from tracekit.tables.described import issues
 from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def loops(timeline: Timeline) -> Loops:
 
 def _dispatches(timeline: Timeline) -> list[tuple[int, _Rows, list[NDArray[np.int64]]]]:
     """(dispatch, its instructions, its waves as one array per column of WAVE)."""
-    table = timeline.instructions
+    table = timeline.executed
     if not len(table):
         return []
     columns = {name: table[name].to_numpy().astype(np.int64) for name in (*WAVE, "dispatch")}
@@ -286,7 +286,7 @@ def _phases(timeline: Timeline, found: Loops) -> pd.DataFrame:
     own = table[table["loop"].isin(list(found.dominant.values()))]
     if not len(own):
         return pd.DataFrame(columns=list(PHASE_COLUMNS))
-    instructions = timeline.instructions
+    instructions = timeline.executed
     keys = ["dispatch", *WAVE]
     grouped = own.groupby(keys, sort=False)
     phases = grouped.agg(

@@ -141,7 +141,7 @@ def rows_of(timeline: Timeline) -> Rows:
     at = joined("rows")
 
     def table_at(name: str) -> Array:
-        return timeline.instructions[name].to_numpy()[at].astype(np.int64)
+        return timeline.executed[name].to_numpy()[at].astype(np.int64)
 
     wave_key = joined("wave_key")
     sizes = [len(simd.rows) for simd in simds]

@@ -16,6 +16,7 @@ from tracekit.analysis.model.intervals import Intervals, union
 from tracekit.gfx9 import TICK, Category, Inst
 from tracekit.isa.classify import Expect
 from tracekit.isa.listing import Pipe
+from tracekit.tables.described import issues
 from tracekit.tables.timeline import Timeline
 
 Array = NDArray[np.int64]
@@ -71,16 +72,9 @@ class MatrixUse:
         return union(self.start, self.end)
 
 
-def issues(category: Array, time: Array, stall: Array, duration: Array) -> Array:
-    """Issue times of instruction rows (of an IMMED its completion)."""
-    # IMMED and MESSAGE rows of AMD's start before they issue; their end tells when.
-    late = (category == Category.IMMED) | (category == Category.MESSAGE)
-    return np.where(late, time + duration - 4, time + stall)
-
-
 def each_simd(timeline: Timeline) -> Iterator[Simd]:
     """Every SIMD with instructions, by se, dispatch, simd."""
-    table = timeline.instructions
+    table = timeline.executed
     if not len(table):
         return
     se, simd = table["se"].to_numpy(), table["simd"].to_numpy()
@@ -97,7 +91,7 @@ def each_simd(timeline: Timeline) -> Iterator[Simd]:
 
 
 def _simd(timeline: Timeline, key: tuple[int, int, int], rows: NDArray[np.intp]) -> Simd:
-    table, costs = timeline.instructions, timeline.costs
+    table, costs = timeline.executed, timeline.costs
 
     def column(name: str) -> NDArray[np.int64]:
         return table[name].to_numpy()[rows].astype(np.int64)

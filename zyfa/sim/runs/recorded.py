@@ -64,7 +64,7 @@ class Recorded:
 
 def recorded(timeline: Timeline) -> list[Recorded]:
     """The waves whose instructions are all known."""
-    table = timeline.instructions
+    table = timeline.executed
     keys = ["se", "cu", "simd", "slot", "wave"]
     categories = list(table["instruction"].cat.categories)
     codes = table["instruction"].cat.codes.to_numpy()
