@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, bad_quality_option, output_options
 from tracekit.commands.streams import tell
-from tracekit.present.cells import Column, is_missing, number, percent
+from tracekit.present import views
+from tracekit.present.cells import is_missing
 from tracekit.present.report import Report, View, emit
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-_VIEW = {
-    "se": Column("SE"),
-    "cu": Column("CU"),
-    "simd": Column("SIMD"),
-    "dispatch": Column("dispatch"),
-    "waves": Column("waves"),
-    "window_cycles": Column("window cycles", number),
-    "mfma": Column("MFMA", number),
-    "matrix_occupancy": Column("matrix", percent),
-    "vector_occupancy": Column("vector", percent),
-    "overlap": Column("both", percent),
-    "neither": Column("neither", percent),
-    "coissued": Column("co-issued", percent),
-    "issue_window": Column("MFMA issue", percent),
-    "violations": Column("violations", number),
-}
 
 
 @click.command("occupancy")
@@ -58,26 +39,14 @@ def command(
     for analysis in source.analyses(window):
         result = analysis.occupancy
         tables = {"totals": result.totals}
-        shown = {"shares": _shares(result.rows)}
+        shown = {"shares": views.shares(result.rows)}
         reports.append(Report(analysis, result.rows, result.notes, tables, shown=shown))
-    view = View("shares", "pipe occupancy", _VIEW, window_of="rows")
+    view = View("shares", "pipe occupancy", views.OCCUPANCY, window_of="rows")
     emit(output, "tracekit.occupancy/2", reports, [view])
     if fail_under is None:
         return 0
     refused = "" if allow_bad_quality else _refusal(reports)
     return _failed(refused or _below([report.rows for report in reports], fail_under))
-
-
-def _shares(rows: pd.DataFrame) -> pd.DataFrame:
-    """Columns of cycles as shares of the window too."""
-    shares = {
-        name: rows[column] / rows["window_cycles"]
-        for name, column in (
-            ("overlap", "overlap_cycles"), ("neither", "neither_cycles"),
-            ("coissued", "coissued_cycles"), ("issue_window", "issue_window_cycles"),
-        )
-    }  # fmt: skip
-    return rows.assign(**shares)
 
 
 def _refusal(reports: list[Report]) -> str:

@@ -8,39 +8,11 @@ import click
 
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options
-from tracekit.present.cells import Column, address, mean, number, percent, word
+from tracekit.present import views
+from tracekit.present.cells import Column
 from tracekit.present.report import Report, View, emit
 
 _SIMD = {"se": Column("SE"), "simd": Column("SIMD")}
-_WAITS = {
-    "vaddr": Column("wait", address),
-    "counter": Column("counter", left=True),
-    "value": Column("n", number),
-    "count": Column("count", number),
-    "waited_median": Column("waited", mean),
-    "waited_total": Column("total", number),
-    "lead_median": Column("lead", mean),
-    "latency_median": Column("latency", mean),
-    "hidden": Column("hidden", percent),
-    "producer_vaddr": Column("for", address),
-    "producer_instruction": Column("producer", word, left=True),
-    "next_mfma_vaddr": Column("MFMA", address),
-    "source": Column("source", word, left=True),
-}
-_LOADS = {
-    "vaddr": Column("PC", address),
-    "counter": Column("counter", left=True),
-    "count": Column("count", number),
-    "waited_for": Column("waited for", number),
-    "lead_min": Column("lead min", mean),
-    "lead_median": Column("median", mean),
-    "lead_max": Column("max", mean),
-    "done_min": Column("to its wait's end, min", mean),
-    "done_median": Column("median", mean),
-    "done_max": Column("max", mean),
-    "instruction": Column("instruction", left=True),
-    "source": Column("source", word, left=True),
-}
 #: Rows that the text shows.
 SHOWN = 20
 
@@ -72,10 +44,12 @@ def command(source: Source, window: str, per_simd: bool, with_loads: bool, outpu
             shown["loads"] = tables["loads"].head(SHOWN)
         reports.append(Report(analysis, found.rows, _notes(found), tables, shown=shown))
     place = _SIMD if per_simd else {}
-    views = [View("largest", f"waits, window {window}", place | _WAITS)]
+    shown_views = [View("largest", f"waits, window {window}", place | views.WAITS)]
     if with_loads:
-        views.append(View("loads", f"memory instructions, window {window}", place | _LOADS))
-    emit(output, "tracekit.waits/1", reports, views)
+        shown_views.append(
+            View("loads", f"memory instructions, window {window}", place | views.LOADS)
+        )
+    emit(output, "tracekit.waits/1", reports, shown_views)
 
 
 def _notes(found: Any) -> list[str]:

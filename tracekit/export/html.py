@@ -8,11 +8,11 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracekit import __version__
 from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.causes import CAUSES, MEANINGS
 from tracekit.errors import TracekitError
 from tracekit.present.cells import Column, address, percent
+from tracekit.version import VERSION
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ def _sections(analysis: Analysis) -> Iterator[str]:
     origin = "simulated, " if timeline.simulated else ""
     yield (
         f"<p>{origin}{escape(timeline.shown_timing)} timing, {escape(str(timeline.arch))}, window "
-        f"{escape(analysis.window)}, tracekit {__version__}. "
+        f"{escape(analysis.window)}, tracekit {VERSION}. "
         "Times are cycles of the shader clock.</p>"
     )
     judged = analysis.quality

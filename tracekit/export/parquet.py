@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tracekit import __version__
 from tracekit.analysis.analysis import Analysis
 from tracekit.errors import TracekitError
 from tracekit.tables.schema import COLUMNS, columns
+from tracekit.version import VERSION
 
 
 def write(analysis: Analysis, path: Path) -> None:
@@ -32,7 +32,7 @@ def write(analysis: Analysis, path: Path) -> None:
             continue
         about = json.dumps(
             {
-                "tracekit": __version__,
+                "tracekit": VERSION,
                 "table": name,
                 "capture": timeline.capture,
                 "arch": timeline.arch.name,

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tracekit import __version__
 from tracekit.analysis.analysis import Analysis
 from tracekit.tables.timeline import Timeline
+from tracekit.version import VERSION
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _WAVE = ["se", "cu", "simd", "slot", "wave"]
@@ -47,7 +47,7 @@ def document(analysis: Analysis) -> dict[str, Any]:
     origin = " (simulated)" if timeline.simulated else ""
     return {
         "$schema": SCHEMA,
-        "exporter": f"tracekit {__version__}",
+        "exporter": f"tracekit {VERSION}",
         "name": f"{timeline.capture}{origin}, cycles",
         "shared": {"frames": frames},
         "profiles": profiles,

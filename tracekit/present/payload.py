@@ -32,9 +32,9 @@ def plain(value: Any) -> Any:
 
 def envelope(schema: str, **content: Any) -> dict[str, Any]:
     """What every JSON result begins with, then ``content``."""
-    from tracekit import __version__
+    from tracekit.version import VERSION
 
-    return {"schema": schema, "tracekit": __version__, **content}
+    return {"schema": schema, "tracekit": VERSION, **content}
 
 
 def results(schema: str, captures: Sequence[object]) -> dict[str, Any]:

@@ -29,6 +29,11 @@ def html(title: str, pages: Sequence[Sheet]) -> str:
     )
 
 
+def fragment(pages: Sequence[Sheet]) -> str:
+    """All ``pages`` for a place in another document, as a notebook."""
+    return f"<div>{'<hr>'.join(map(_page, pages))}<p><small>{escape(FOOT)}</small></p></div>"
+
+
 def _page(page: Sheet) -> str:
     parts = [f'<p class="verdict">{escape(page.verdict)}</p>'] if page.verdict else []
     parts += [f"<h1>{escape(page.headline)}</h1>", _bar(page), _list(page.facts)]

@@ -1,0 +1,1 @@
+"""What Python users ask in one line, and objects that show themselves in a notebook."""
