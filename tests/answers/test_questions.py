@@ -70,7 +70,7 @@ def test_explain_is_the_command_s(capsys):
     assert repr(found).startswith("<Explained zyfa_gap_exact: matrix pipe busy 62.6 %")
     assert found.causes["share"].sum() == pytest.approx(1)
     assert found.causes["share"].is_monotonic_decreasing
-    assert [advice.rule for advice in found.advice] == ["outside_loop"]
+    assert "outside_loop" in [advice.rule for advice in found.advice]
     assert "vector work without an MFMA beside it" in text(found._repr_html_())
     assert "<html" not in found._repr_html_()
 
