@@ -156,3 +156,45 @@ def test_a_broken_capture_does_not_take_the_others_along(run, tmp_path, capsys):
 
     assert main(["occupancy", str(tmp_path), "--json"]) == 0
     assert "a_ui" in capsys.readouterr().err
+
+
+def test_a_decoded_directory_of_another_dispatch_is_named_where_there_is_no_listing(tmp_path):
+    run = placed(tmp_path, "decoded beside")
+    (path,) = run.glob("*.att")
+    path.rename(run / "5_6_shader_engine_0_7.att")
+    found = {capture.name: capture for capture in open_all(tmp_path)}
+    assert set(found) == {"run", "ui_output_agent_1_dispatch_1"}
+    notes = found["run"].timeline().notes
+    assert any("ui_output_agent_1_dispatch_1: by its name of another agent" in n for n in notes)
+
+
+@pytest.mark.parametrize("content", ['{"code": null}', '{"code": []}'])
+def test_a_listing_without_an_instruction_is_told(run, tmp_path, content):
+    (run / "code.json").write_text(content)
+    notes = tracekit.open(run).timeline().notes
+    assert any("code.json: it lists no instruction; this listing was left out" in n for n in notes)
+    assert any("no listing found" in note for note in notes)
+
+
+@pytest.mark.parametrize("name", ["a_ui", "ui_output_agent_1_dispatch_1"])
+def test_a_listing_of_other_opcodes_gives_way_to_the_code_object_beside(tmp_path, name):
+    """Every instruction at its address, of its category; only the MFMAs are others."""
+    placed(tmp_path, "code object alone")
+    shutil.copytree(decoded("zyfa_gap_lean"), tmp_path / name)
+    listed = (tmp_path / name / "code.json").read_text()
+    other = listed.replace("32x32x64_f8f6f4", "16x16x128_f8f6f4")
+    assert other != listed
+    (tmp_path / name / "code.json").write_text(other)
+    (capture,) = [c for c in open_all(tmp_path) if c.streams]
+    timeline = capture.timeline()
+    assert compared(occupancy(timeline, "span").rows).equals(expected("code object alone"))
+    assert any("are others in code object 1" in note for note in timeline.notes)
+
+
+def test_another_spelling_of_the_opcodes_is_no_other_code(tmp_path):
+    placed(tmp_path, "code object alone")
+    folder = shutil.copytree(decoded("zyfa_gap_lean"), tmp_path / "ui_output_agent_1_dispatch_1")
+    listed = (folder / "code.json").read_text()
+    (folder / "code.json").write_text(listed.replace("_e32 ", " "))
+    (capture,) = open_all(tmp_path)
+    assert not any("others in code object" in note for note in capture.timeline().notes)

@@ -5,9 +5,10 @@ import json
 
 import pytest
 
-from tests.support.surroundings import CSV, NCU_REPORT, PFTRACE, PICKLE, PNG, TEXT
+from tests.support.surroundings import CSV, NCU_REPORT, PFTRACE, PICKLE, PNG, TEXT, TRACES
 from tracekit.capture.kinds import other_kind
 from tracekit.cli import main
+from tracekit.export import FORMATS
 
 KINDS = {
     "text": (TEXT, "text"),
@@ -28,6 +29,12 @@ KINDS = {
     "gzip of text": (gzip.compress(TEXT), "text"),
 }
 
+EXPORTED = {"pftrace": "a Perfetto trace", "speedscope": "JSON text", "html": "HTML"}
+#: Formats that are a directory of files.
+FOLDERS = {"parquet", "rcv"}
+#: Packets that begin with other fields than a track does.
+PACKETS = b"\x0a\x04\x68\x01\x50\x01\x0a\x0f\xe2\x03\x0a\x08\x02\x12\x04SE 0(\x01P\x01"
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_named_as_a_stream_is_called_what_it_is(kind, tmp_path, capsys):
@@ -41,6 +48,27 @@ def test_a_file_named_as_a_stream_is_called_what_it_is(kind, tmp_path, capsys):
     assert "RDNA" not in told
     assert "buffer" not in told
     assert len(told.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in FOLDERS])
+def test_what_tracekit_itself_exports_is_called_what_it_is(name, tmp_path, capsys):
+    """Named as a stream, and told as what it is whatever its first bytes are."""
+    path = tmp_path / "1_1_shader_engine_0_1.att"
+    assert main(["export", str(TRACES / "pingpong"), "--format", name, "-o", str(path), "-q"]) == 0
+    capsys.readouterr()
+    assert main(["occupancy", str(path)]) == 1
+    told = capsys.readouterr().err
+    assert EXPORTED[name] in told
+    assert "RDNA" not in told
+
+
+def test_every_export_that_is_a_file_is_here():
+    assert set(FORMATS) == set(EXPORTED) | FOLDERS
+
+
+@pytest.mark.parametrize("length", [6, 7, 8, 30, 64, 200])
+def test_a_trace_cut_anywhere_is_one(length):
+    assert "Perfetto" in other_kind((PACKETS * 9)[:length])
 
 
 def test_a_pickle_is_never_loaded(tmp_path, capsys):

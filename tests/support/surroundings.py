@@ -33,7 +33,7 @@ COMPARED = ("simd", "mfma", "matrix_busy_cycles", "vector_busy_cycles", "matrix_
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
 NCU_REPORT = b"NVR\0" + bytes(100)
-PFTRACE = b"\x0a\x14\x40\x80\x01\x50\x01" + bytes(13) + b"\x0a\x02\x50\x02"
+PFTRACE = b"\x0a\x12\x40\x80\x01\x50\x01" + bytes(13) + b"\x0a\x02\x50\x02"
 PICKLE = pickle.dumps({"streams": [b"x" * 40]}, protocol=4)
 CSV = b"Dispatch_Id,Kernel_Name,Begin\n1,gemm,2\n"
 TEXT = b"# notes on the run of monday\nsecond line\n"
@@ -81,13 +81,19 @@ class Changed:
     sample: str
     intact: bool = True
     named: list[str] = field(default_factory=list)
-    added: set[str] = field(default_factory=set)
+    added: set[Path] = field(default_factory=set)
     done: list[str] = field(default_factory=list)
 
-    def add(self, names: list[str]) -> None:
-        """Files that are not the sample's."""
+    def add(self, folder: Path, names: list[str]) -> None:
+        """Files in ``folder`` that are not the sample's."""
         self.named += names
-        self.added |= set(names)
+        self.added |= {folder / name for name in names}
+
+    def moved(self, path: Path, target: Path) -> None:
+        """``target`` is what ``path`` was."""
+        self.named.append(target.name)
+        if path in self.added:
+            self.added.add(target)
 
     @property
     def run(self) -> Path:
@@ -265,7 +271,7 @@ def _add(rng: random.Random, state: Changed) -> None:
     kind = rng.choice(list(FOREIGN))
     where = rng.choice((state.run, state.run, state.root, state.run / "more"))
     where.mkdir(exist_ok=True)
-    state.add(FOREIGN[kind](where))
+    state.add(where, FOREIGN[kind](where))
     state.done.append(f"{kind} in {where.name}")
 
 
@@ -275,7 +281,7 @@ def _own_files(state: Changed) -> list[Path]:
 
 def _is_own_data(state: Changed, path: Path) -> bool:
     """Whether the sample needs the file: stream, listing, code object, decoded directory."""
-    return not {path.name, path.parent.name} & state.added and (
+    return not {path, path.parent} & state.added and (
         ".att" in path.name
         or path.suffix == ".out"
         or "code.json" in path.name
@@ -317,16 +323,16 @@ def _link_or_copy(rng: random.Random, state: Changed) -> None:
     kind = rng.randrange(4)
     state.done.append(f"link or copy {kind}")
     if kind == 0 or not streams:
-        state.add(_link("latest", "run")(state.root))
+        state.add(state.root, _link("latest", "run")(state.root))
         return
     stream = rng.choice(streams)
     if kind == 1:
-        state.add(_link("link.att", stream.name)(stream.parent))
+        state.add(stream.parent, _link("link.att", stream.name)(stream.parent))
     elif kind == 2:
         name = rng.choice(("copy.att", "1_1_shader_engine_3_1.att", "888_1_shader_engine_0_1.att"))
         if not (stream.parent / name).exists():
             shutil.copy(stream, stream.parent / name)
-            state.add([name])
+            state.add(stream.parent, [name])
     else:
         store = state.root / "store"
         store.mkdir(exist_ok=True)
@@ -345,9 +351,7 @@ def _compress(rng: random.Random, state: Changed) -> None:
     target = path.with_name(path.name + ".gz")
     if not target.exists():
         target.write_bytes(gzip.compress(path.read_bytes()))
-        state.named.append(target.name)
-        if path.name in state.added:
-            state.added.add(target.name)
+        state.moved(path, target)
         if rng.randrange(3):
             path.unlink()
 
@@ -363,11 +367,10 @@ def _rename(rng: random.Random, state: Changed) -> None:
     if not stream:
         _harmed(state, path)
     state.done.append(f"renamed {path.name} to {target.name}")
-    state.named += [target.name]
-    if path.name in state.added:
-        state.added.add(target.name)
-    if "5_6" in target.name:  # it says of itself that it is of another process
+    state.moved(path, target)
+    if "5_6" in target.name:  # it says of itself that it is of another process, agent, dispatch
         state.named += [each.name for each in path.parent.iterdir()]
+        state.named += [each.name for each in state.root.glob("ui_output_*")]
     path.rename(target)
 
 

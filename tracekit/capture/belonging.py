@@ -6,16 +6,25 @@ objects were loaded where, at which addresses waves began, and how large workgro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tracekit.capture.kernels import RunFacts
+from tracekit.isa.classify import mnemonic
 from tracekit.isa.elf import CodeObject
 from tracekit.isa.listing import Listing
 
 #: With preloaded kernel arguments a wave begins so many bytes behind the kernel's symbol
 #: (LLVM, AMDGPUUsage, "Preloaded Kernel Arguments").
 PRELOAD = 0x100
+#: Share of opcodes that may differ between a listing and the code that ran: two versions of a
+#: disassembler do not know the same opcodes.
+OTHER_OPCODES = 0.01
+#: Instructions compared at most, evenly from all.
+LOOKED_AT = 1 << 14
+#: Encodings, and the parts of the names of MFMAs that LLVM has for some chips only.
+_SPELLING = re.compile(r"_(?:e32|e64|dpp|sdwa|1k|\d+b)(?=_|$)")
 
 
 @dataclass(frozen=True)
@@ -80,6 +89,23 @@ def against_listing(listing: Listing, seen: Seen) -> str | None:
                 "waves begin"
             )
     return None
+
+
+def against_code(listing: Listing, code: Listing) -> str | None:
+    """Why a listing is of other code than ``code``, which was disassembled; None if of the same."""
+    at = code.rows_of(listing.code_object, listing.vaddr)
+    known = (at >= 0).nonzero()[0]
+    told = known[:: len(known) // LOOKED_AT + 1].tolist()
+    other = sum(_opcode(listing.text[row]) != _opcode(code.text[at[row]]) for row in told)
+    number = _ids(set(code.code_object.tolist()))
+    if told and other > OTHER_OPCODES * len(told):
+        return f"{other} of {len(told)} instructions are others in code object {number}"
+    return None
+
+
+def _opcode(text: str) -> str:
+    """The mnemonic without what disassemblers spell differently."""
+    return _SPELLING.sub("", mnemonic(text)).replace("_", "")
 
 
 def against_object(found: CodeObject, number: int, seen: Seen) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tracekit.capture.archive import Place
-from tracekit.capture.belonging import Seen, against_listing, against_object
+from tracekit.capture.belonging import Seen, against_code, against_listing, against_object
 from tracekit.capture.capture import UNNUMBERED, Capture
 from tracekit.capture.listings import listing_of
 from tracekit.capture.marker_names import marker_names
@@ -66,10 +66,27 @@ class Sources:
             yield self._joined(Listing.concat([]), (), objects=True)
 
     def _fits(self, listing: Listing, paths: tuple[Place, ...]) -> bool:
-        reason = None if self.capture.given else against_listing(listing, self.seen)
+        if self.capture.given:
+            return True
+        reason = against_listing(listing, self.seen) or self._against_nearer(listing, paths)
         if reason:
             self.notes.append(f"{_names(paths)}: not the listing of this capture: {reason}")
         return reason is None
+
+    def _against_nearer(self, listing: Listing, paths: tuple[Place, ...]) -> str | None:
+        """What code objects beside the streams say against a listing that lies farther off."""
+        here = {s.path.parent for s in self.capture.streams if s.path is not None}
+        if any(path.parent in here for path in paths):
+            return None
+        for number, found in self._objects.items():
+            if self._paths[number].parent in here:
+                try:
+                    code = found.listing(number)
+                except TracekitError:
+                    continue
+                if reason := against_code(listing, code):
+                    return reason
+        return None
 
     def _with_objects(self, listing: Listing, paths: tuple[Place, ...]) -> Iterator[Disassembly]:
         yield self._joined(listing, paths, objects=True)

@@ -29,8 +29,11 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 )
 #: Protocol 2 or later of a Python pickle begins so; the opcode behind it is one that dumps().
 _PICKLE = re.compile(rb"\x80[\x02-\x05][\x95}\](cXKM\x8c\x93NJGUTVq\x88\x89IL)h]", re.DOTALL)
-#: A Perfetto trace: packets (field 1, length-delimited) that begin with a known field.
-_PFTRACE = re.compile(rb"\x0a(?:[\x80-\xff]{0,3}[\x00-\x7f])[\x08\x40\x50\x12\x32\x9a\xa2\xe2]")
+#: How a packet of a Perfetto trace begins: the tag of field 1, its length, the tag of the first
+#: field in it, whose wire type is not 3, 4 (groups), 6 or 7 (none).  Source: protobuf's encoding.
+_TAGS = bytes(tag for tag in range(8, 256) if tag & 7 in (0, 1, 2, 5))
+_PACKET = re.compile(rb"\x0a([\x80-\xff]{0,3}[\x01-\x7f])[" + re.escape(_TAGS) + b"]")
+_PACKET_TAG, _SHORTEST = 0x0A, 6
 _JSON = re.compile(rb"\s*(?:\{\s*(?:[\"}]|$)|\[\s*(?:[\[\]{\"\d-]|$))")
 
 
@@ -45,7 +48,7 @@ def other_kind(start: bytes) -> str | None:
         return "a Python pickle, which is not loaded: its content could run code"
     text = _text(start)
     if text is None:
-        return "a Perfetto trace (.pftrace)" if _PFTRACE.match(start) else None
+        return "a Perfetto trace (.pftrace)" if _is_packets(start) else None
     if _JSON.match(start):
         return "this is JSON text, not a thread-trace stream"
     if text.lstrip().lower().startswith(("<html", "<!doctype", "<?xml", "<svg")):
@@ -54,6 +57,16 @@ def other_kind(start: bytes) -> str | None:
     if lines and lines[0].count(",") >= 2:
         return "CSV text"
     return "text" if text.strip() else None
+
+
+def _is_packets(start: bytes) -> bool:
+    """Whether the bytes are Perfetto's packets, one directly behind the other."""
+    at = 0
+    while found := _PACKET.match(start, at):
+        at = found.end(1) + sum((byte & 0x7F) << 7 * n for n, byte in enumerate(found[1]))
+    # What is behind the last one may be cut within its length or tag.
+    rest = start[at:]
+    return at > 0 and (not rest or (rest[0] == _PACKET_TAG and len(rest) < _SHORTEST))
 
 
 def _text(start: bytes) -> str | None:

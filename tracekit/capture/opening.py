@@ -219,7 +219,8 @@ class _Opening:
 
     def _stream_listing(self, streams: Sequence[Stream], around: Surroundings) -> Listing:
         """The nearest listing; what lies equally near comes after, code.json files first."""
-        decoded = around.decoded_for({(s.agent, s.dispatch) for s in streams})
+        ids = {(s.agent, s.dispatch) for s in streams}
+        decoded = around.decoded_for(ids)
         listed = [(distance, d) for distance, d in decoded if (d / "code.json").is_file()]
         unknown = any(s.agent < 0 for s in streams)
         named = [each for each in listed if not unknown and decoded_ids(each[1]) is not None]
@@ -232,6 +233,8 @@ class _Opening:
         places.sort(key=lambda place: place[:2])
         order = [paths for _, _, paths in places]
         listing = self._listing(order, around)
+        if not (self.given or self.listings or self.code_objects):
+            self.notes += around.decoded_against(ids)
         self.beside = taken([d for _, d in decoded], self.listings[:1])
         return listing
 
@@ -281,6 +284,8 @@ class _Opening:
         while found:
             try:
                 listing = listing_of(found[0])
+                if not len(listing):
+                    raise FormatError(found[0][0], "it lists no instruction")
             except FormatError as error:
                 self.notes.append(f"{error}; this listing was left out")
                 found = found[1:]

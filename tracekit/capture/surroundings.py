@@ -19,6 +19,8 @@ from tracekit.errors import FormatError
 
 #: Files that make a folder a decoded directory beside a code.json.
 _DECODED_FILES = ("occupancy.json", "se*_sm*_sl*_wv*.json")
+#: Directories of other dispatches that are named one by one.
+_NAMED = 3
 
 
 def is_decoded_directory(path: Place) -> bool:
@@ -60,6 +62,21 @@ class Surroundings:
             for distance, folder in self.decoded
             if unknown or (ids := decoded_ids(folder)) is None or ids in pairs
         ]
+
+    def decoded_against(self, wanted: Iterable[tuple[int, int]]) -> list[str]:
+        """A note on each decoded directory with a listing that the pairs contradict."""
+        kept = {folder for _, folder in self.decoded_for(wanted)}
+        other = [
+            folder
+            for _, folder in self.decoded
+            if folder not in kept and (folder / "code.json").is_file()
+        ]
+        notes = [
+            f"{folder}: by its name of another agent or dispatch than the streams: not used"
+            for folder in other[:_NAMED]
+        ]
+        more = len(other) - len(notes)
+        return [*notes, f"{more} more such directories: not used"] if more else notes
 
 
 @dataclass

@@ -47,10 +47,11 @@ def command(source: Source, output: Output) -> None:
 
 
 def _describe(report: Report) -> dict[str, Any]:
+    from tracekit.analysis.checks.traced import traced_waves
     from tracekit.sqtt.decode import kind
 
     timeline = report.analysis.timeline
-    waves = timeline.waves
+    waves = traced_waves(timeline)
     stitched, total = int(waves["stitched"].sum()), int(waves["instructions"].sum())
     kernels = timeline.dispatches[["dispatch", "kernel"]].drop_duplicates()
     return {
