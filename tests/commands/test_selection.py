@@ -4,6 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
+from tests.support import planned
 from tracekit.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,12 +26,9 @@ def test_filters_together_name_what_is_left_by_the_first(capsys):
 
 
 def test_in_some_captures_it_is_a_note(capsys, tmp_path):
-    from tests.support import planned
-    from tests.support.planned import Plan, lines
-
-    kernel = lines("s_mov_b32 s0, s1", "s_endpgm")
+    kernel = planned.lines("s_mov_b32 s0, s1", "s_endpgm")
     one = planned.write(
-        tmp_path / "one", kernel, [Plan(kernel, 0, 0, 6000).at(6500, 0).at(6504, 1)]
+        tmp_path / "one", kernel, [planned.Plan(kernel, 0, 0, 6000).at(6500, 0).at(6504, 1)]
     )
     code, out, err = run(capsys, "waves", SAMPLE, one, "--simd", 3, "--json")
     found = json.loads(out)["captures"]
@@ -40,6 +40,23 @@ def test_in_some_captures_it_is_a_note(capsys, tmp_path):
     assert said not in found[0]["notes"]
     _, _, err = run(capsys, "waves", SAMPLE, one, "--simd", 3)
     assert f"note: one: {said}" in err
+
+
+@pytest.mark.parametrize("option", ["--simd", "--slot", "--wave"])
+def test_simds_that_a_filter_left_out_are_not_called_untraced(capsys, option, tmp_path):
+    """Nor is the capture that has nothing for it told to trace another CU."""
+    kernel = planned.lines("s_mov_b32 s0, s1", "s_endpgm")
+    plans = [planned.Plan(kernel, 0, 0, 6000).at(6500, 0).at(6504, 1),
+             planned.Plan(kernel, 1, 1, 6000).at(6500, 0).at(6504, 1)]  # fmt: skip
+    folder = planned.write(tmp_path / "two", kernel, plans)
+    _, _, err = run(capsys, "occupancy", folder, SAMPLE)
+    assert "two: no traced wave on SE 0: SIMD 2, 3 (no row for them)" in err
+    value = {"--simd": 3, "--slot": 1, "--wave": 0}[option]
+    code, _, err = run(capsys, "occupancy", folder, SAMPLE, option, value)
+    assert code == 0
+    assert "no traced wave" not in err
+    assert "--att-target-cu" not in err
+    assert ("two: the filters leave no instruction" in err) == (option == "--simd")
 
 
 def test_an_engine_without_instructions_is_something_to_info_and_nothing_to_waves(captures, capsys):

@@ -32,6 +32,8 @@ MATRIX_COLUMNS = (
     "matrix_busy_cycles", "matrix_occupancy", "overlap_cycles", "matrix_idle_cycles",
     "neither_cycles", "violations",
 )  # fmt: skip
+#: Filters that leave SIMDs out which were traced.
+_OF_WAVES = frozenset({"simd", "slot", "wave"})
 _SUMMED = (
     "waves", "window_cycles", "intervals", "mfma", "matrix_busy_cycles", "vector_busy_cycles",
     "coissued_cycles", "overlap_cycles", "matrix_idle_cycles", "neither_cycles",
@@ -144,11 +146,15 @@ def _notes(timeline: Timeline, table: pd.DataFrame) -> list[str]:
     notes += _unknown_costs(timeline)
     if not table["mfma"].any() and not table[list(MATRIX_COLUMNS)].isna().any().any():
         notes.append(_no_mfma(timeline))
-    missing = [
-        f"SE {se}: SIMD {', '.join(map(str, sorted(set(range(4)) - set(group))))}"
-        for se, group in table.groupby("se")["simd"]
-        if len(set(group)) < 4
-    ]
+    missing = (
+        []
+        if timeline.selected_by & _OF_WAVES
+        else [
+            f"SE {se}: SIMD {', '.join(map(str, sorted(set(range(4)) - set(group))))}"
+            for se, group in table.groupby("se")["simd"]
+            if len(set(group)) < 4
+        ]
+    )
     if missing:
         notes.append(f"no traced wave on {'; '.join(missing)} (no row for them)")
     return notes
@@ -168,6 +174,8 @@ def _no_mfma(timeline: Timeline) -> str:
 
 def no_instructions(timeline: Timeline) -> str:
     """Why there is nothing to report, and what to try."""
+    if timeline.selected_by:
+        return "the filters leave no instruction"
     if timeline.missing_waves:
         return (
             f"{timeline.missing_waves} of {timeline.listed_waves} wave files are missing and no "

@@ -64,6 +64,8 @@ class Timeline:
     lacking_files: tuple[str, ...] = ()
     #: Streams that should be here and could not be read, by name.
     streams_left_out: tuple[str, ...] = ()
+    #: Columns by which ``select`` left rows out.
+    selected_by: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return (
@@ -136,10 +138,12 @@ class Timeline:
                     mask &= (table[name] == value).to_numpy()
             return table if mask.all() else table[mask].reset_index(drop=True)
 
-        if all(value is None for value in wanted.values()):
+        asked = {name for name, value in wanted.items() if value is not None}
+        if not asked:
             return self
         return replace(
             self,
+            selected_by=self.selected_by | asked,
             waves=part(self.waves),
             executed=part(self.executed),
             occupancy=part(self.occupancy),
