@@ -18,6 +18,7 @@ from dashboard.service import Service
 from dashboard.tree import lighten
 from dashboard.views import VIEWS
 from dashboard.views.parts import Request, failure
+from tracekit.capture.finding import DEPTH
 from tracekit.errors import TracekitError
 
 _KEYS = (
@@ -60,7 +61,7 @@ def create(
 
     Two roots with one capture each are opened as a comparison.
     """
-    library = Library(roots)
+    library = Library(roots, (options or {}).get("depth", DEPTH))
     service = Service(library, timing, options, filters)
     app = Dash(
         "dashboard",

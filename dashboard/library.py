@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tracekit.capture.archive import MemberPath, Place, open_archive
-from tracekit.capture.finding import find
+from tracekit.capture.finding import DEPTH, find
 from tracekit.capture.surroundings import is_decoded_directory
 from tracekit.errors import TracekitError
 
@@ -31,12 +31,13 @@ class Entry:
 class Library:
     """Captures under ``roots``; a key is "<number of the root>/<path below it>".
 
+    ``depth``: folders below a root that are searched; what lies deeper is a note.
     Keys are looked up in what the search found, so a key can never lead elsewhere; what a
     symbolic link points to outside of its root is not found in the first place.
     """
 
-    def __init__(self, roots: list[Path]) -> None:
-        self.roots = [root.absolute() for root in roots]
+    def __init__(self, roots: list[Path], depth: int = DEPTH) -> None:
+        self.roots, self.depth = [root.absolute() for root in roots], depth
         self.entries: dict[str, Entry] = {}
         self.notes: list[str] = []
         self.refresh()
@@ -90,7 +91,8 @@ class Library:
             kind = "archive" if open_archive(root) else "stream"
             self._add(number, Entry(self._key(number, root), root.name, root, root, kind, size))
             return
-        found = find(root)
+        found = find(root, self.depth)
+        self.notes += found.told(self.depth)
         taken: set[Path] = set()
         for group in found.groups:
             folder = group[0].parent

@@ -18,6 +18,7 @@ from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.compare import Comparison, compare_of
 from tracekit.analysis.model.window import check
 from tracekit.build import open_all
+from tracekit.commands.selection import missing
 from tracekit.errors import TracekitError
 from tracekit.tables.timeline import Timeline
 
@@ -163,6 +164,8 @@ class Service:
                 "dashboard with the directory"
             )
         capture, se = found[0], self.filters.get("se")
+        if se not in {stream.se for stream in capture.streams}:
+            se = None  # all of it, to say what there is
         progress = self.progress[key] = Progress(
             sum(s.size for s in capture.streams if se in (None, s.se))
         )
@@ -171,6 +174,8 @@ class Service:
             progress.done += size
 
         whole = Analysis(capture.timeline(self.timing, se=se, progress=advance))
+        if reason := missing(whole.timeline, self.filters, ("streams",)):
+            raise TracekitError(f"{entry.name}: {reason}")
         part = whole.select(**self.filters)
         progress.ready = True
         return part

@@ -15,13 +15,16 @@ import pytest
 
 from tracekit.build import open_all
 from tracekit.cli import main
+from tracekit.cli import tracekit as cli
 from tracekit.commands import COMMANDS
 from tracekit.commands.options import Source
 from tracekit.commands.selection import FILTERS
+from tracekit.export import FORMATS
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Those that read no capture, or write elsewhere; explain is a page, with tests of its own.
-OTHERS = {"doctor", "capture", "compare", "explain", "export", "dashboard", "listing"}
+#: Those that read no capture, or have a shape of their own.
+NO_CAPTURE = {"doctor", "capture", "dashboard", "listing"}
+OTHERS = {"compare", "explain", "export"} | NO_CAPTURE
 #: Results whose first shape is still theirs; all others are at their second.
 FIRST = {"waits", "memory"}
 REPORTS = [name for name in COMMANDS if name not in OTHERS]
@@ -160,8 +163,64 @@ def test_a_comparison_with_itself_has_its_shape_or_says_why_not(folder, run):
     assert len(rows) - 1 == len(result["rows"])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_page_is_there_in_every_form(folder, run, tmp_path):
+    code, text, err = run("explain", folder)
+    assert (code, bool(text.strip())) == (0, True)
+    assert all(each.startswith("tracekit: ") for each in err.splitlines())
+    assert NAMELESS.findall(text) == []
+    code, told, _ = run("explain", folder, "--json")
+    result = parsed(told)
+    assert (code, list(result)[:3]) == (0, ["schema", "tracekit", "captures"])
+    assert len(result["captures"]) == len(open_all(folder))
+    for suffix in (".md", ".html"):
+        path = tmp_path / f"out{suffix}"
+        assert run("explain", folder, "-q", "-o", path) == (0, "", "")
+        assert NAMELESS.findall(path.read_text()) == []
+
+
+#: What a format cannot hold -> the folders of such captures.
+REFUSED = {"rcv": {"legacy_rocprofv2_ui"}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_export_writes_every_capture_or_says_why_not(folder, name, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("export", folder, "-q", "--format", name, *cut(folder, "instructions"))
+    if folder.name in REFUSED.get(name, ()):
+        assert (code, out, len(err.splitlines())) == (1, "", 1)
+        return
+    assert (code, err) == (0, "")
+    written = [Path(each) for each in out.splitlines()]
+    assert written
+    assert sorted(tmp_path.iterdir()) == sorted(each.absolute() for each in written)
+    for path in written:
+        files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+        assert all(each.stat().st_size for each in files)
+        assert files
+        for each in files:
+            if each.suffix == ".json":
+                parsed(each.read_text())
+
+
+def test_these_are_all_the_commands_filters_and_forms():
+    """By what the command line itself takes."""
+    taken = {}
+    for name in COMMANDS:
+        command = cli.get_command(None, name)
+        taken[name] = {option.removeprefix("--") for p in command.params for option in p.opts}
+    filtered = {name for name, options in taken.items() if {"se", "simd"} & options}
+    assert filtered - {"dashboard"} == {*REPORTS, "compare", "explain", "export"}
+    assert all(set(FILTERS) <= taken[name] for name in filtered)
+    forms = {name for name, options in taken.items() if {"csv", "json"} <= options}
+    assert forms - {"doctor"} == {*REPORTS, "compare", "explain"}
+
+
 @pytest.mark.parametrize("name", FILTERS)
-@pytest.mark.parametrize("command", [*REPORTS, "compare", "export"])
+@pytest.mark.parametrize("command", [*REPORTS, "compare", "explain", "export"])
 def test_a_filter_that_selects_nothing_is_wrong_usage_and_names_what_there_is(
     command, name, run, tmp_path, monkeypatch
 ):

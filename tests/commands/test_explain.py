@@ -154,10 +154,15 @@ def test_a_base_is_one_capture(capsys):
     assert "--base takes one" in error
 
 
-def test_a_capture_without_waves_says_so(captures, capsys):
-    code, out, error = run(capsys, "explain", str(captures / "tinygrad_empty_gfx950"))
-    assert (code, out) == (0, "")
-    assert "nothing to explain" in error
+def test_a_capture_without_waves_says_so(captures, capsys, tmp_path):
+    path = str(captures / "tinygrad_empty_gfx950")
+    said = "tinygrad_empty_gfx950: no wave was traced: nothing to explain\n"
+    assert run(capsys, "explain", path, "-q") == (0, said, "")
+    page = tmp_path / "page.html"
+    assert run(capsys, "explain", path, "-q", "-o", str(page)) == (0, "", "")
+    assert f"<p>{said.strip()}</p>" in page.read_text()
+    _, out, _ = run(capsys, "explain", path, "--json")
+    assert "no wave was traced: nothing to explain" in json.loads(out)["captures"][0]["notes"]
 
 
 GAP = str(ROOT / "traces" / "zyfa_gap_exact")

@@ -39,6 +39,7 @@ class Sources:
         self.capture, self.seen = capture, seen
         #: What is not used, and why.
         self.notes: list[str] = []
+        self._listed: dict[int, Listing] = {}
         self._objects = self._disassembled()
 
     def candidates(self) -> Iterator[Disassembly]:
@@ -78,15 +79,21 @@ class Sources:
         here = {s.path.parent for s in self.capture.streams if s.path is not None}
         if any(path.parent in here for path in paths):
             return None
-        for number, found in self._objects.items():
+        for number in self._objects:
             if self._paths[number].parent in here:
                 try:
-                    code = found.listing(number)
-                except TracekitError:
+                    reason = against_code(listing, self._code(number))
+                except TracekitError:  # told where it is disassembled to be used
                     continue
-                if reason := against_code(listing, code):
+                if reason:
                     return reason
         return None
+
+    def _code(self, number: int) -> Listing:
+        """The listing of a code object, disassembled once."""
+        if number not in self._listed:
+            self._listed[number] = self._objects[number].listing(number)
+        return self._listed[number]
 
     def _with_objects(self, listing: Listing, paths: tuple[Place, ...]) -> Iterator[Disassembly]:
         yield self._joined(listing, paths, objects=True)
@@ -98,7 +105,7 @@ class Sources:
         for number, found in self._objects.items() if objects else ():
             files.append(self._paths[number])
             try:
-                parts.append(moved_sources(found.listing(number), self.capture.source_root))
+                parts.append(moved_sources(self._code(number), self.capture.source_root))
                 names |= marker_names(found.funcmap() or "")
             except TracekitError as error:
                 if number not in told.code_object:

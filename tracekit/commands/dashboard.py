@@ -40,6 +40,7 @@ def command(source: Source, port: int, no_browser: bool, quiet: bool) -> None:
     options: dict[str, Any] = {
         "listing": source.listing, "load_base": bases(source.load_base), "arch": source.arch,
         "source_root": roots(source.source_root), "assume_mfma_cycles": source.assume_mfma_cycles,
+        "depth": source.depth,
     }  # fmt: skip
     for path in paths:
         if path.is_file():  # named by itself: better told here than on a page

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tracekit.present.explained.sheet import Sheet
 
 
+_NOTHING = "no wave was traced: nothing to explain"
+
+
 @dataclass(frozen=True)
 class _Explained:
     """A capture: its pages, and what changed in the first of them."""
@@ -35,27 +38,28 @@ class _Explained:
     @property
     def all_notes(self) -> list[str]:
         """As in a Report."""
-        notes = self.analysis.timeline.notes
-        return notes if self.pages else [*notes, "no wave was traced: nothing to explain"]
+        return self.analysis.timeline.notes
 
     @property
     def payload(self) -> dict[str, Any]:
-        entry = {**header(self.analysis), "notes": self.all_notes,
+        notes = self.all_notes if self.pages else [*self.all_notes, _NOTHING]
+        entry = {**header(self.analysis), "notes": notes,
                  "kernels": [page.json() for page in self.pages]}  # fmt: skip
         if self.base is not None:
             entry |= {"base": self.base, "changes": [asdict(each) for each in self.changes]}
         return entry
 
     @property
-    def sheet(self) -> Sheet | None:
+    def sheet(self) -> Sheet | str:
+        """The page; a line where there is none."""
         from tracekit.present.explained.sheet import sheet
         from tracekit.present.sentences import origin
 
+        timeline = self.analysis.timeline
         if not self.pages:
-            return None
+            return f"{timeline.capture}{origin(timeline)}: {_NOTHING}"
         quality = self.analysis.quality
         verdict = "" if quality.verdict == "good" else quality.line()
-        timeline = self.analysis.timeline
         name = f"{timeline.capture}{origin(timeline)}, {timeline.shown_timing} timing, "
         return sheet(f"{name}{timeline.arch.name}", verdict, self.pages, self.changes)
 
@@ -101,7 +105,7 @@ def command(source: Source, window: str, base: str | None, output: Output, **rep
         return
     sheets = [each.sheet for each in explained]
     with output.open() as out:
-        out.write(_rendered([each for each in sheets if each is not None], output.path))
+        out.write(_rendered(sheets, output.path))
     emit_notes(output, explained)
 
 
@@ -152,7 +156,7 @@ def _explain(analysis: Analysis, base: Analysis | None, gaining: _Gaining) -> _E
     return _Explained(analysis, made, name, found)
 
 
-def _rendered(sheets: Sequence[Sheet], path: str | None) -> str:
+def _rendered(sheets: Sequence[Sheet | str], path: str | None) -> str:
     """By the ending of the file: markdown, HTML, else text."""
     from tracekit.present.explained.html import html
     from tracekit.present.explained.text import markdown, text
@@ -160,4 +164,5 @@ def _rendered(sheets: Sequence[Sheet], path: str | None) -> str:
     ending = Path(path or "").suffix.lower()
     if ending in (".html", ".htm"):
         return html("tracekit explain", sheets)
-    return "\n".join(map(markdown if ending == ".md" else text, sheets))
+    page = markdown if ending == ".md" else text
+    return "\n".join(f"{each}\n" if isinstance(each, str) else page(each) for each in sheets)

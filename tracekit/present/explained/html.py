@@ -19,8 +19,8 @@ _COLOURS = ("#0072b2", "#d55e00", "#e69f00", "#cc79a7", "#009e73", "#56b4e9", "#
             "#444444")  # fmt: skip
 
 
-def html(title: str, pages: Sequence[Sheet]) -> str:
-    """One document with all ``pages``."""
+def html(title: str, pages: Sequence[Sheet | str]) -> str:
+    """One document with all ``pages``; a text stands for a capture that has none."""
     body = "<hr>".join(map(_page, pages))
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
@@ -34,7 +34,9 @@ def fragment(pages: Sequence[Sheet]) -> str:
     return f"<div>{'<hr>'.join(map(_page, pages))}<p><small>{escape(FOOT)}</small></p></div>"
 
 
-def _page(page: Sheet) -> str:
+def _page(page: Sheet | str) -> str:
+    if isinstance(page, str):
+        return f"<p>{escape(page)}</p>"
     parts = [f'<p class="verdict">{escape(page.verdict)}</p>'] if page.verdict else []
     parts += [f"<h1>{escape(page.headline)}</h1>", _bar(page), _list(page.facts)]
     rows = "".join(
