@@ -89,9 +89,12 @@ class Decoder {
         misc(at, static_cast<unsigned>(load(data_ + at, 2)));
       } else if (kind != TIME) {
         clock_.now += (data_[at] >> 4 & 1) * kTick;
-        if (kind == ISSUE) issue(static_cast<uint32_t>(load(data_ + at, 4)));
-        else if (kind == INST) inst(static_cast<unsigned>(load(data_ + at, 2)));
-        else side(at, kind, load(data_ + at, static_cast<int>(bytes)));
+        if (kind == ISSUE)
+          issue(static_cast<uint32_t>(load(data_ + at, 4)));
+        else if (kind == INST)
+          inst(static_cast<unsigned>(load(data_ + at, 2)));
+        else
+          side(at, kind, load(data_ + at, static_cast<int>(bytes)));
       }
       at += bytes;
     }
@@ -132,14 +135,16 @@ class Decoder {
     for (auto& slots : live_)
       for (auto& wave : slots) {
         if (!wave) continue;
-        if (type == PACKET_LOST) wave->lose();
-        else if (wave->phase == Wave::NORMAL) wave->phase = Wave::REQUESTED;
+        if (type == PACKET_LOST)
+          wave->lose();
+        else if (wave->phase == Wave::NORMAL)
+          wave->phase = Wave::REQUESTED;
       }
   }
 
   void side(size_t at, int kind, uint64_t word) {
-    const bool wave_field = kind == WAVE_START || kind == WAVE_END || kind == WAVE_ALLOC ||
-                            kind == USERDATA;
+    const bool wave_field =
+        kind == WAVE_START || kind == WAVE_END || kind == WAVE_ALLOC || kind == USERDATA;
     const int slot = static_cast<int>(kind == INST_PC ? word >> 5 & 15 : word >> 10 & 15);
     if ((wave_field || kind == INST_PC) && slot >= kSlots) {
       ++facts_.illegal;
@@ -148,19 +153,20 @@ class Decoder {
     facts_.side.push_back({static_cast<int64_t>(at), clock_.now, word});
     if (kind == INST_PC) {
       Live& wave = live_[word >> 9 & 3][slot];
-      if (wave && wave->phase == Wave::NORMAL)
-        wave->set_pc(static_cast<int64_t>(word >> 16) << 2);
+      if (wave && wave->phase == Wave::NORMAL) wave->set_pc(static_cast<int64_t>(word >> 16) << 2);
     } else if (kind == WAVE_START || kind == WAVE_END) {
       if ((word >> 6 & 15) != target_cu_ || (word >> 5 & 1)) return;
       const int simd = static_cast<int>(word >> 14 & 3);
-      if (kind == WAVE_START) wave_start(at, simd, slot, static_cast<unsigned>(word >> 22 & 127));
-      else wave_end(simd, slot);
+      if (kind == WAVE_START)
+        wave_start(at, simd, slot, static_cast<unsigned>(word >> 22 & 127));
+      else
+        wave_end(simd, slot);
     }
   }
 
   Wave& new_wave(int simd, int slot, int64_t offset) {
-    live_[simd][slot] =
-        std::make_unique<Wave>(*facts_.arena, simd, slot, generation_[simd][slot]++, clock_.now, offset);
+    live_[simd][slot] = std::make_unique<Wave>(*facts_.arena, simd, slot, generation_[simd][slot]++,
+                                               clock_.now, offset);
     return *live_[simd][slot];
   }
 
@@ -267,13 +273,15 @@ class Decoder {
     record.sequence = sequence_;
     if (record.epoch >= 0 && record.typed >= record.issue) {
       const int64_t shift = wave->simd - clock_.epochs.back().timestamp;
-      ++facts_.lag_counts[type][shift & 3][std::min((record.typed - record.issue) >> 2,
-                                                    int64_t{kLagBins - 1})];
+      ++facts_.lag_counts[type][shift & 3]
+                         [std::min((record.typed - record.issue) >> 2, int64_t{kLagBins - 1})];
     }
     if (head == static_cast<int64_t>(wave->records.size()) - 1) record.flags |= NEWEST;
     wave->last_of_type[type] = head;
-    if (type == TYPE_PC) wave->expect_pc(head + 1);
-    else if (type == TYPE_TRAP) wave->trap(head);
+    if (type == TYPE_PC)
+      wave->expect_pc(head + 1);
+    else if (type == TYPE_TRAP)
+      wave->trap(head);
   }
 };
 

@@ -9,7 +9,6 @@
 
 namespace tracekit {
 
-
 struct __attribute__((packed)) Record {  // 34 bytes: page faults are what decoding pays most
   int64_t issue, typed, stall;
   int32_t epoch;
@@ -111,7 +110,7 @@ struct Side {
 
 struct Facts {
   std::unique_ptr<Arena> arena = std::make_unique<Arena>();  // holds the records of the waves
-  std::vector<WaveFacts> waves;  // sorted by simd, slot, index
+  std::vector<WaveFacts> waves;                              // sorted by simd, slot, index
   std::vector<Side> side;
   std::vector<Epoch> epochs;
   int64_t token_counts[16] = {}, misc_counts[8] = {}, inst_counts[32] = {}, state_counts[4] = {};

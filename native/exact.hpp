@@ -17,10 +17,10 @@ struct ExactColumns {
 };
 
 struct ExactTables {
-  const uint8_t* turn;     // -timestamp mod 4 of each epoch
-  const int16_t* lag;      // [256][5] expected ticks by type and shift
-  const bool* barrier;     // by listing row
-  const uint8_t* category; // by record type
+  const uint8_t* turn;      // -timestamp mod 4 of each epoch
+  const int16_t* lag;       // [256][5] expected ticks by type and shift
+  const bool* barrier;      // by listing row
+  const uint8_t* category;  // by record type
 };
 
 struct ExactWave {

@@ -14,6 +14,7 @@ constexpr unsigned kMaxLanes = 64;
 constexpr int64_t kTick = 4;
 constexpr int kLagBins = 16;
 
+// clang-format off: tables
 enum Token : int {
   MISC = 0, TIME = 1, REG = 2, WAVE_START = 3, WAVE_ALLOC = 4, REG_CS = 5, WAVE_END = 6,
   INST = 10, INST_PC = 11, USERDATA = 12, ISSUE = 13, PERF = 14, REG_CS_PRIV = 15
@@ -35,6 +36,7 @@ constexpr uint8_t kSpecial[32] = {
 // What is known of a record and of a wave.
 enum RecordFlag : uint8_t { NEWEST = 1, PREVIOUS_TYPED = 2 };
 enum WaveFlag : int64_t { COMPLETE = 1, NO_START = 2, LOST_END = 4, PACKETS_LOST = 8, CONTEXT = 16 };
+// clang-format on
 
 // The stitcher: where control goes after a line, and when a place found by search is believed.
 enum Flow : uint8_t { FALL = 0, BRANCH = 1, BARRIER = 2, INDIRECT = 3, CALL = 4, PASS = 5 };

@@ -71,7 +71,12 @@ struct RecordColumns {
       : type(n), flags(n), issue(n), typed(n), stall(n), epoch(n), sequence(n) {}
   // All in one mapping: each column gives its own pages back.
   RecordColumns(size_t n, uint8_t* at)
-      : type(n, at), flags(n, at), issue(n, at), typed(n, at), stall(n, at), epoch(n, at),
+      : type(n, at),
+        flags(n, at),
+        issue(n, at),
+        typed(n, at),
+        stall(n, at),
+        epoch(n, at),
         sequence(n, at) {}
   static RecordColumns of(size_t n) {
     const size_t bytes = 2 * whole_pages(n) + 3 * whole_pages(8 * n) + 2 * whole_pages(4 * n);
@@ -119,8 +124,9 @@ struct Flattened {
         anchors.insert(anchors.end(), {static_cast<int64_t>(w), position[i], a.address});
       }
       for (const Replay& r : wave.replays)
-        replays.insert(replays.end(), {static_cast<int64_t>(first) +
-                                           position[static_cast<size_t>(r.record)], r.time});
+        replays.insert(
+            replays.end(),
+            {static_cast<int64_t>(first) + position[static_cast<size_t>(r.record)], r.time});
       waves.insert(waves.end(),
                    {wave.simd, wave.slot, wave.index, wave.begin, wave.end, wave.start_offset,
                     static_cast<int64_t>(first), static_cast<int64_t>(at - first), wave.flags});
@@ -163,7 +169,7 @@ nb::dict decode_stream(Bytes data, unsigned target_cu) {
   out["flags"] = r.flags.take();
   out["anchors"] = column(flat->anchors.data(), flat->anchors.size());
   out["replays"] = column(flat->replays.data(), flat->replays.size());
-  const char* names[9] = {"simd", "slot", "index", "begin", "end",
+  const char* names[9] = {"simd",         "slot",  "index", "begin", "end",
                           "start_offset", "first", "count", "flags"};
   nb::dict waves;
   for (size_t i = 0; i < 9; ++i) waves[names[i]] = matrix_column(flat->waves, 9, i);
@@ -209,8 +215,8 @@ nb::tuple stitch_records(In<uint8_t> type, In<uint8_t> flags, In<int64_t> first,
   std::vector<RowAnchor> anchors;
   for (size_t i = 0; i < anchor_wave.size(); ++i)
     anchors.push_back({anchor_wave.data()[i], anchor_record.data()[i], anchor_row.data()[i]});
-  const Listing listing{accept.data(), strict.data(), next.data(), target.data(), flow.data(),
-                        static_cast<int32_t>(accept.size())};
+  const Listing listing{accept.data(), strict.data(), next.data(),
+                        target.data(), flow.data(),   static_cast<int32_t>(accept.size())};
   std::vector<WaveStitch> result;
   {
     nb::gil_scoped_release unlocked;
@@ -227,8 +233,8 @@ nb::tuple stitch_records(In<uint8_t> type, In<uint8_t> flags, In<int64_t> first,
 // (row, time) of the barrier releases.
 nb::tuple exact_records(InOut<uint8_t> type, InOut<int64_t> issue, InOut<int64_t> typed,
                         InOut<int64_t> stall, In<int32_t> epoch, In<uint8_t> flags,
-                        InOut<int32_t> row, In<int64_t> first, In<int64_t> count,
-                        In<int64_t> simd, In<uint8_t> turn, In<int16_t> lag, In<bool> barrier,
+                        InOut<int32_t> row, In<int64_t> first, In<int64_t> count, In<int64_t> simd,
+                        In<uint8_t> turn, In<int16_t> lag, In<bool> barrier,
                         In<uint8_t> category_of) {
   Column<uint8_t> category(type.size());
   std::vector<ExactWave> waves;
@@ -238,10 +244,10 @@ nb::tuple exact_records(InOut<uint8_t> type, InOut<int64_t> issue, InOut<int64_t
   std::vector<int64_t> kept;
   {
     nb::gil_scoped_release unlocked;
-    kept = exact_rows({type.data(), issue.data(), typed.data(), stall.data(), epoch.data(),
-                       flags.data(), row.data(), category.data},
-                      {turn.data(), lag.data(), barrier.data(), category_of.data()}, waves,
-                      releases);
+    kept =
+        exact_rows({type.data(), issue.data(), typed.data(), stall.data(), epoch.data(),
+                    flags.data(), row.data(), category.data},
+                   {turn.data(), lag.data(), barrier.data(), category_of.data()}, waves, releases);
   }
   Column<int64_t> rows(releases.size()), times(releases.size());
   for (size_t i = 0; i < releases.size(); ++i) {

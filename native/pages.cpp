@@ -9,8 +9,8 @@
 namespace tracekit {
 
 void* map_pages(size_t bytes) {
-  void* mapped = mmap(nullptr, bytes + kLargePage, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* mapped =
+      mmap(nullptr, bytes + kLargePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
   const auto low = reinterpret_cast<uintptr_t>(mapped);
   const uintptr_t start = (low + kLargePage - 1) & ~(kLargePage - 1);

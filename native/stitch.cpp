@@ -79,10 +79,14 @@ class Walker {
 
   int32_t step(int32_t row, uint8_t type) const {
     switch (l_.flow[row]) {
-      case BRANCH: return pass(type == TYPE_JUMP ? l_.target[row] : l_.next[row]);
-      case CALL: return pass(l_.target[row]);
-      case INDIRECT: return -1;
-      default: return pass(l_.next[row]);
+      case BRANCH:
+        return pass(type == TYPE_JUMP ? l_.target[row] : l_.next[row]);
+      case CALL:
+        return pass(l_.target[row]);
+      case INDIRECT:
+        return -1;
+      default:
+        return pass(l_.next[row]);
     }
   }
 
