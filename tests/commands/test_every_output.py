@@ -22,12 +22,21 @@ from tracekit.commands.selection import FILTERS
 from tracekit.export import FORMATS
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Those that read no capture, or have a shape of their own.
-NO_CAPTURE = {"doctor", "capture", "dashboard", "listing"}
-OTHERS = {"compare", "explain", "export"} | NO_CAPTURE
+#: Command -> its options, by what the command line itself takes.
+OPTIONS = {
+    name: {
+        option.removeprefix("--") for p in cli.get_command(None, name).params for option in p.opts
+    }
+    for name in COMMANDS
+}
+#: Those that read a part of a capture.
+FILTERED = [name for name in COMMANDS if "se" in OPTIONS[name]]
+#: Those of rows of each capture; a comparison and a page have shapes of their own.
+REPORTS = [
+    name for name in FILTERED if "csv" in OPTIONS[name] and name not in ("compare", "explain")
+]
 #: Results whose first shape is still theirs; all others are at their second.
 FIRST = {"waits", "memory"}
-REPORTS = [name for name in COMMANDS if name not in OTHERS]
 #: Instructions from which on only those of one wave are listed.
 MANY = 20_000
 #: How a missing value must not read.
@@ -166,17 +175,17 @@ def test_a_comparison_with_itself_has_its_shape_or_says_why_not(folder, run):
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_page_is_there_in_every_form(folder, run, tmp_path):
-    code, text, err = run("explain", folder)
+    code, text, err = run("explain", folder, "--no-gain")
     assert (code, bool(text.strip())) == (0, True)
     assert all(each.startswith("tracekit: ") for each in err.splitlines())
     assert NAMELESS.findall(text) == []
-    code, told, _ = run("explain", folder, "--json")
+    code, told, _ = run("explain", folder, "--no-gain", "--json")
     result = parsed(told)
     assert (code, list(result)[:3]) == (0, ["schema", "tracekit", "captures"])
     assert len(result["captures"]) == len(open_all(folder))
     for suffix in (".md", ".html"):
         path = tmp_path / f"out{suffix}"
-        assert run("explain", folder, "-q", "-o", path) == (0, "", "")
+        assert run("explain", folder, "--no-gain", "-q", "-o", path) == (0, "", "")
         assert NAMELESS.findall(path.read_text()) == []
 
 
@@ -206,21 +215,31 @@ def test_an_export_writes_every_capture_or_says_why_not(folder, name, run, tmp_p
                 parsed(each.read_text())
 
 
-def test_these_are_all_the_commands_filters_and_forms():
-    """By what the command line itself takes."""
-    taken = {}
-    for name in COMMANDS:
-        command = cli.get_command(None, name)
-        taken[name] = {option.removeprefix("--") for p in command.params for option in p.opts}
-    filtered = {name for name, options in taken.items() if {"se", "simd"} & options}
-    assert filtered - {"dashboard"} == {*REPORTS, "compare", "explain", "export"}
-    assert all(set(FILTERS) <= taken[name] for name in filtered)
-    forms = {name for name, options in taken.items() if {"csv", "json"} <= options}
-    assert forms - {"doctor"} == {*REPORTS, "compare", "explain"}
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_bundle_of_every_capture_opens_as_it_does(folder, run, tmp_path):
+    path = tmp_path / "bundle.tar"
+    code, out, err = run("bundle", folder, "-q", "-o", path)
+    captures = open_all(folder)
+    if len(captures) > 1:
+        assert (code, out, len(err.splitlines())) == (1, "", 1)
+        return
+    assert (code, err) == (0, "")
+    (one,), (other,) = captures, open_all(path)
+    assert [s.size for s in one.streams] == [s.size for s in other.streams]
+    assert str(one.arch) == str(other.arch)
+    assert one.listing.text == other.listing.text
+
+
+def test_these_are_all_the_commands():
+    """What takes one filter takes all of them, and what takes a form all forms."""
+    assert all(set(FILTERS) <= OPTIONS[name] for name in FILTERED)
+    assert all({"csv", "json", "o", "q"} <= {o.strip("-") for o in OPTIONS[n]} for n in REPORTS)
+    others = {"doctor", "capture", "listing", "dashboard", "export", "bundle", "compare", "explain"}
+    assert {*REPORTS, *others} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", FILTERS)
-@pytest.mark.parametrize("command", [*REPORTS, "compare", "explain", "export"])
+@pytest.mark.parametrize("command", [name for name in FILTERED if name != "dashboard"])
 def test_a_filter_that_selects_nothing_is_wrong_usage_and_names_what_there_is(
     command, name, run, tmp_path, monkeypatch
 ):

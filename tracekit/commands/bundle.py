@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from tracekit.commands.output import quiet_option
 from tracekit.commands.streams import tell
 from tracekit.errors import TracekitError
 
@@ -20,7 +21,8 @@ from tracekit.errors import TracekitError
 @click.option("--list", "listed", is_flag=True, help="Say what would be in it, and write nothing.")
 @click.option("--no-sources", is_flag=True, help="Leave out the source files that it names.")
 @click.option("--force", is_flag=True, help="Write over FILE.")
-def command(path: str, output: Path | None, **options: Any) -> int:
+@quiet_option
+def command(path: str, output: Path | None, quiet: bool, **options: Any) -> int:
     """Put a capture into one archive to share: streams, listing, code object, sources.
 
     What goes in is listed first: the streams or decoded files, the listing and code objects that
@@ -45,5 +47,7 @@ def command(path: str, output: Path | None, **options: Any) -> int:
     if output.exists() and not options["force"]:
         raise TracekitError(f"{output}: exists; --force writes over it")
     size = bundle.write(capture, items, output)
-    tell(f"{output}: {len(items)} files, {sum(each.size for each in items):,} bytes in {size:,}")
+    if not quiet:
+        total = sum(each.size for each in items)
+        tell(f"{output}: {len(items)} files, {total:,} bytes in {size:,}")
     return 0
