@@ -17,24 +17,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import tracekit
-from tracekit.analysis.bubbles import bubbles
-from tracekit.analysis.budget import budget
-from tracekit.analysis.causes import causes
-from tracekit.analysis.clock import clock
+from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.counters import counters
 from tracekit.analysis.flames import flames
 from tracekit.analysis.maps import by_offset, by_time
-from tracekit.analysis.model.loops import loops
-from tracekit.analysis.occupancy import occupancy
-from tracekit.analysis.overlap import overlap
-from tracekit.analysis.shapes import shapes
 
 DEFAULT = Path(__file__).parents[2] / "shared" / "captures" / "aiter_fp4_gemm_gfx950_before"
 SAMPLE = Path(__file__).parents[1] / "traces" / "lockstep"
 
 
 def analyses(timeline: tracekit.Timeline) -> dict[str, float]:
-    """Seconds of each analysis; loops and causes are shared, as in the dashboard."""
+    """Seconds of each analysis; what they share counts for the first that asks."""
     seconds: dict[str, float] = {}
 
     def timed(name: str, function: Callable[..., object], *arguments: object) -> object:
@@ -43,17 +36,14 @@ def analyses(timeline: tracekit.Timeline) -> dict[str, float]:
         seconds[name] = time.perf_counter() - start
         return result
 
-    found = timed("loops", loops, timeline)
-    timed("occupancy", occupancy, timeline)
-    why = timed("causes", causes, timeline, "steady", found)
-    timed("bubbles", bubbles, timeline, "steady", 16, why)
-    timed("map by offset", by_offset, why)
-    timed("map by time", by_time, why)
-    timed("budget", budget, timeline, "steady", None, why)
-    timed("overlap", overlap, timeline, "steady", found)
-    timed("shapes", shapes, timeline)
+    asked = Analysis(timeline, "steady")
+    for name in ("loops", "occupancy", "causes", "bubbles", "budget", "memory", "overlap",
+                 "shapes", "clock"):  # fmt: skip
+        timed(name, getattr, asked, name)
+    timed("waits", asked.waits_of)
+    timed("map by offset", by_offset, asked.causes)
+    timed("map by time", by_time, asked.causes)
     timed("counters", counters, timeline)
-    timed("clock", clock, timeline)
     timed("markers", flames, timeline)
     return seconds
 
@@ -81,7 +71,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     timeline = tracekit.open(arguments.capture).timeline()
-    count = len(timeline.instructions)
+    count = len(timeline.executed)
     seconds = best(timeline, arguments.repeats)
     total = sum(seconds.values())
     print(f"{arguments.capture.name}: {count:,} instructions")
@@ -91,7 +81,7 @@ def main() -> None:
     pandas = process("import pandas", arguments.repeats) - process("pass", arguments.repeats)
     print(f"import pandas   {1000 * pandas:8.1f} ms   ratio {total / pandas:.2f}")
     half = timeline.select(slot=0)
-    share = len(half.instructions) / max(count, 1)
+    share = len(half.executed) / max(count, 1)
     if 0 < share < 1:
         smaller = sum(best(half, arguments.repeats).values())
         print(f"{share:.0%} of the instructions take {smaller / total:.0%} of the time")

@@ -31,7 +31,7 @@ import resource, sys, tracekit
 base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 timeline = tracekit.open(sys.argv[1]).timeline()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(len(timeline.instructions), (peak - base) * 1024)
+print(len(timeline.executed), (peak - base) * 1024)
 """
 
 
