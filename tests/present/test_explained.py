@@ -6,7 +6,10 @@ from tracekit.present.explained.html import html
 from tracekit.present.explained.sheet import CAUSES_SHOWN, CHANGES_SHOWN, DETAILS, Row, Sheet
 from tracekit.present.explained.text import LINES, markdown, text
 
-ROW = Row("wait <for> memory", "25.0 %", "26.5 %", "1,852", ("0x10 → 0x20",) * DETAILS, 0.2)
+WHERE = ("0x10 → 0x20",) * DETAILS
+ROW = Row("wait <for> memory", "25.0 %", "26.5 %", "1,852", "1,000", WHERE, 0.2)
+    "wait <for> memory", "25.0 %", "26.5 %", "1,852", "1,000", ("0x10 → 0x20",) * DETAILS, 0.2
+)
 FULL = Sheet(
     verdict="quality: usable (planted)",
     headline="matrix pipe busy 28.6 %",
@@ -14,6 +17,7 @@ FULL = Sheet(
     heading="why idle, of idle",
     rows=(ROW,) * CAUSES_SHOWN,
     rest="5 more causes",
+    gains=("a replay",) * 2,
     advice=("do this",) * 10,
     changed=(),
     others=("another kernel",) * 40,

@@ -12,6 +12,7 @@ from tracekit.analysis.checks.findings import QUESTIONS
 from tracekit.analysis.comparison.estimates import Estimate, between_runs, difference, like
 from tracekit.analysis.comparison.runs import Metric, Run, measure, unit
 from tracekit.analysis.model.bodies import differences, shared
+from tracekit.analysis.model.kernels import short_name
 from tracekit.analysis.model.window import DEFAULT
 from tracekit.analysis.requirements import Change, NotComparable
 from tracekit.tables.timeline import Timeline
@@ -165,7 +166,11 @@ def _warnings(base: Sequence[Run], new: Sequence[Run]) -> list[str]:
     kernels = [list(dict.fromkeys(run.origin.kernel or "" for run in side)) for side in (base, new)]
     known = [name for side in kernels for name in side if name]
     if len(set(known)) > 1 and (all(map(all, kernels)) or max(map(len, kernels)) > 1):
-        told = [", ".join(name or "no name" for name in side) for side in kernels]
+        short = len({short_name(name) for name in known}) == len(set(known))
+        told = [
+            ", ".join((short_name(name) if short else name) or "no name" for name in side)
+            for side in kernels
+        ]
         found.append(f"different kernels: {told[0]} and {told[1]}")
     if len(base[0].body) and len(new[0].body):
         share = shared(base[0].body, new[0].body)

@@ -50,9 +50,9 @@ class Compared:
     def __str__(self) -> str:
         out = io.StringIO()
         out.writelines(f"{line}\n" for line in self._lines())
-        for frame, title, columns in compared.tables(self.result, simds=False, diff=False):
+        for shown in compared.tables(self.result, simds=False, diff=False):
             out.write("\n")
-            write_table(out, frame, title, columns, whole=True)
+            write_table(out, shown)
         return out.getvalue()
 
     def __repr__(self) -> str:

@@ -13,9 +13,9 @@ from tracekit.analysis.occupancy import Occupancy
 from tracekit.analysis.waits.table import Waits
 from tracekit.answers import plots
 from tracekit.present import markup, views
-from tracekit.present.report import Shown
+from tracekit.present.folding import folded
 from tracekit.present.sentences import title, window_label
-from tracekit.present.tables import write_table
+from tracekit.present.tables import Shown, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ class Answer(ABC):
 
     def __str__(self) -> str:
         out = io.StringIO()
-        write_table(out, *self._shown(), whole=True)
+        write_table(out, self._shown())
         out.writelines(f"note: {note}\n" for note in self.notes)
         return out.getvalue()
 
@@ -86,7 +86,8 @@ class OccupancyAnswer(Answer):
 
     def _shown(self) -> Shown:
         what = f"pipe occupancy, {window_label(self.rows)}"
-        return views.shares(self.rows), title(self.analysis.timeline, what), views.OCCUPANCY
+        rows, columns = folded(views.shares(self.rows), views.OCCUPANCY, views.SIMDS)
+        return Shown(rows, title(self.analysis.timeline, what), columns)
 
 
 class WaitsAnswer(Answer):
@@ -119,8 +120,5 @@ class WaitsAnswer(Answer):
         return plots.waits(self.rows)
 
     def _shown(self) -> Shown:
-        return (
-            self.rows,
-            title(self.analysis.timeline, f"waits, window {self.analysis.window}"),
-            (views.WAITS),
-        )
+        heading = title(self.analysis.timeline, f"waits, window {self.analysis.window}")
+        return Shown(self.rows, heading, views.WAITS)

@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Output, output_options
+from tracekit.commands.output import Output, output_options, per_simd_option
 from tracekit.present.cells import Column, address, number, percent, word
 from tracekit.present.report import Report, View, emit
+from tracekit.present.views import SIMDS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _CAUSES = {
-    "se": Column("SE"),
-    "simd": Column("SIMD"),
-    "dispatch": Column("dispatch"),
-    "cause": Column("cause", left=True),
+    "se": Column("SE", rank=0),
+    "simd": Column("SIMD", rank=0),
+    "dispatch": Column("dispatch", rank=2),
+    "cause": Column("cause", left=True, rank=0),
     "cycles": Column("cycles", number),
     "share": Column("of window", percent),
     "of_idle": Column("of idle", percent),
@@ -29,44 +31,44 @@ _PLACES = {
     "bubbles": Column("bubbles", number),
     "cycles": Column("cycles", number),
     "share": Column("of idle", percent),
-    "mean_cycles": Column("mean", number),
-    "near_ties": Column("near ties", number),
+    "mean_cycles": Column("mean", number, rank=2),
+    "near_ties": Column("near ties", number, rank=2),
     "split": Column("causes", left=True),
-    "next_mfma_source": Column("source", word, left=True),
+    "next_mfma_source": Column("source", word, left=True, rank=2),
 }
 _INSTRUCTIONS = {
-    "vaddr": Column("PC", address),
-    "cause": Column("cause", left=True),
+    "vaddr": Column("PC", address, rank=0),
+    "cause": Column("cause", left=True, rank=0),
     "cycles": Column("cycles", number),
     "share": Column("of idle", percent),
-    "instruction": Column("charged instruction", left=True),
-    "source": Column("source", word, left=True),
+    "instruction": Column("charged instruction", left=True, rank=0, cut=True),
+    "source": Column("source", word, left=True, rank=2),
 }
 _OTHERS = {
-    "se": Column("SE"),
-    "simd": Column("SIMD"),
+    "se": Column("SE", rank=0),
+    "simd": Column("SIMD", rank=0),
     "none": Column("none", percent),
     "waiting": Column("waiting", percent),
     "working": Column("working", percent),
     "elsewhere": Column("charged to other SIMDs", percent),
     "runner_up_median": Column("runner-up after", number),
-    "near_ties": Column("near ties", number),
+    "near_ties": Column("near ties", number, rank=2),
 }
 _WAVE_TIME = {
-    "cause": Column("what waves do", left=True),
+    "cause": Column("what waves do", left=True, rank=0),
     "cycles": Column("wave cycles", number),
     "share": Column("share", percent),
 }
 #: Places and instructions that the text shows.
-SHOWN = 10
 
 
-@click.command("bubbles")
+@click.command("bubbles", cls=Grouped)
 @source_options
 @window_option()
 @click.option("--minimum", type=click.IntRange(min=1), default=16, show_default=True,
               metavar="CYCLES", help="Shortest idle interval that is a bubble.")  # fmt: skip
 @click.option("--map", "with_map", is_flag=True, help="Add the bubble maps to the JSON result.")
+@per_simd_option
 @output_options
 def command(source: Source, window: str, minimum: int, with_map: bool, output: Output) -> None:
     """Why the matrix pipe is idle: what the wave does that ends the bubble.
@@ -98,24 +100,30 @@ def command(source: Source, window: str, minimum: int, with_map: bool, output: O
             tables |= {"by_offset": analysis.by_offset, "by_time": analysis.by_time}
         shown = {
             "causes": _causes(result.totals),
-            "largest": _places(result.places).head(SHOWN),
-            "charged": result.instructions[result.instructions["vaddr"] >= 0].head(SHOWN),
+            "largest": _places(result.places),
+            "charged": result.instructions[result.instructions["vaddr"] >= 0],
             "meanwhile": _others(result.totals),
             "time": _wave_time(result.wave_time),
         }
         reports.append(Report(analysis, result.rows, result.notes, tables, shown=shown))
     views = [
-        View("causes", "why the matrix pipe is idle", _CAUSES, window_of="totals"),
-        View("largest", f"idle cycles by place, largest {SHOWN}", _PLACES),
-        View("charged", f"instructions that idle cycles are charged to, {SHOWN}", _INSTRUCTIONS),
-        View("meanwhile", "what the other resident waves did, of idle", _OTHERS),
+        View(
+            "causes",
+            "why the matrix pipe is idle",
+            _CAUSES,
+            window_of="totals",
+            fold=(*SIMDS, "cause"),
+        ),
+        View("largest", "idle cycles by place, largest first", _PLACES),
+        View("charged", "instructions that idle cycles are charged to", _INSTRUCTIONS),
+        View("meanwhile", "what the other resident waves did, of idle", _OTHERS, fold=SIMDS),
         View("time", "wave time where no MFMA ran", _WAVE_TIME),
     ]
     emit(output, "tracekit.bubbles/2", reports, views)
 
 
 def _causes(totals: pd.DataFrame) -> pd.DataFrame:
-    """One row per SIMD and cause that occurs, by size."""
+    """One row per SIMD and cause that occurs, by the size of the cause in the SE."""
     import pandas as pd
 
     from tracekit.analysis.causes import CAUSES
@@ -125,10 +133,14 @@ def _causes(totals: pd.DataFrame) -> pd.DataFrame:
          "share": row[f"{cause}_cycles"] / row["window_cycles"],
          "of_idle": row[f"{cause}_cycles"] / row["matrix_idle_cycles"]}
         for row in totals.to_dict("records")
-        for cause in sorted(CAUSES, key=lambda name, row=row: -row[f"{name}_cycles"])  # type: ignore[misc]
+        for cause in CAUSES
         if row[f"{cause}_cycles"]
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=[*_CAUSES, "cu", "window"])
+    table = pd.DataFrame(rows, columns=[*_CAUSES, "cu", "window"])
+    place = ["se", "dispatch"]
+    whole = table.groupby([*place, "cause"])["cycles"].transform("sum")
+    ordered = table.assign(whole=-whole).sort_values([*place, "whole", "simd"], kind="stable")
+    return ordered.drop(columns="whole")
 
 
 def _places(places: pd.DataFrame) -> pd.DataFrame:

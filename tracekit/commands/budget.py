@@ -6,41 +6,45 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Output, output_options
+from tracekit.commands.output import Output, output_options, per_simd_option
 from tracekit.present.cells import Column, decimal, mean, number, percent, word
 from tracekit.present.report import Report, View, emit
+from tracekit.present.views import SIMDS
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Parts of another column.
+_PARTS = ("full_rate", "packed", "transcendental", "conversion", "cross_lane", "lds_data")
 _ROWS = {
-    "se": Column("SE"),
-    "simd": Column("SIMD"),
+    "se": Column("SE", rank=0),
+    "simd": Column("SIMD", rank=0),
     "slot": Column("slot"),
     "iterations": Column("iterations", number),
     "cycles": Column("cycles", mean),
     **{
-        f"{name}_cycles": Column(name.replace("_", " "), mean)
+        f"{name}_cycles": Column(name.replace("_", " "), mean, rank=2 if name in _PARTS else 1)
         for name in ("matrix", "vector", "full_rate", "packed", "transcendental", "conversion",
                      "cross_lane", "lds", "lds_data", "vmem", "scalar", "nop")
     },
 }  # fmt: skip
 _SIMDS = {
-    "se": Column("SE"),
-    "simd": Column("SIMD"),
-    "waves": Column("waves"),
+    "se": Column("SE", rank=0),
+    "simd": Column("SIMD", rank=0),
+    "waves": Column("waves", rank=2),
     "limit": Column("limit", word),
     "best_1": Column("best, 1 wave", percent),
     "best_2": Column("2 waves", percent),
-    "best_4": Column("4 waves", percent),
-    "matrix_share": Column("matrix busy", percent),
+    "best_4": Column("4 waves", percent, rank=2),
+    "matrix_share": Column("matrix busy", percent, rank=0),
     "vector_share": Column("idle: vector", percent),
     "latency_share": Column("latency", percent),
     "barrier_share": Column("barrier", percent),
     "outside_share": Column("outside the loop", percent),
-    "resident": Column("resident waves", left=True),
-    "verdict": Column("verdict", word, left=True),
+    "resident": Column("resident waves", left=True, rank=2),
+    "verdict": Column("verdict", word, left=True, rank=0),
 }
 _LIMITS = {
     "dispatch": Column("dispatch"),
@@ -54,16 +58,16 @@ _LIMITS = {
     "limiter": Column("limiter", left=True),
 }
 _TAIL = {
-    "se": Column("SE"),
+    "se": Column("SE", rank=0),
     "dispatch": Column("dispatch"),
     "cus": Column("CUs"),
-    "waves": Column("waves", number),
+    "waves": Column("waves", number, rank=2),
     "tail_cycles": Column("cycles after the first CU was done", number),
     "tail_share": Column("of the launch", percent),
     "empty_share": Column("CU time empty", percent),
 }
 _MEMORY = {
-    "se": Column("SE"),
+    "se": Column("SE", rank=0),
     "cu": Column("CU"),
     "dispatch": Column("dispatch"),
     "memory_bytes_per_cycle": Column("memory B/clk, at most", decimal),
@@ -76,7 +80,7 @@ _MEMORY = {
 _OPCODES = {
     "pipe": Column("pipe", left=True),
     "class": Column("class", left=True),
-    "opcode": Column("opcode", left=True),
+    "opcode": Column("opcode", left=True, rank=0),
     "count": Column("per iteration", mean),
     "cycles_each": Column("cycles each", mean),
     "cycles": Column("cycles", mean),
@@ -123,13 +127,14 @@ def _explained(simds: pd.DataFrame) -> list[str]:
     ]
 
 
-@click.command("budget")
+@click.command("budget", cls=Grouped)
 @source_options
 @window_option()
 @click.option("--rate", multiple=True, metavar="OPCODE=CYCLES",
               help="Cycles of a vector or matrix opcode, instead of the table's.")  # fmt: skip
 @click.option("--opcodes", "each", is_flag=True,
               help="Also what each opcode costs an iteration.")  # fmt: skip
+@per_simd_option
 @output_options
 def command(source: Source, window: str, rate: tuple[str, ...], each: bool, output: Output) -> None:
     """What an iteration of the dominant loop costs each pipe, and what bounds it.
@@ -171,8 +176,8 @@ def command(source: Source, window: str, rate: tuple[str, ...], each: bool, outp
         shown = {"bound": simds}
         reports.append(Report(analysis, result.rows, notes, tables, shown=shown))
     views = [
-        View("rows", "cycles of one iteration and wave", _ROWS),
-        View("bound", "what bounds it", _SIMDS, window_of="simds"),
+        View("rows", "cycles of one iteration and wave", _ROWS, fold=(*SIMDS, "slot")),
+        View("bound", "what bounds it", _SIMDS, window_of="simds", fold=SIMDS),
         View("limits", "waves of a SIMD that fit, and what limits them", _LIMITS),
         View("memory", "bytes per cycle of the CU (see memory)", _MEMORY),
         View("tail", "the launch's end over the CUs", _TAIL),

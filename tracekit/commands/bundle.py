@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.output import quiet_option
 from tracekit.commands.streams import tell
 from tracekit.errors import TracekitError
 
 
-@click.command("bundle")
+@click.command("bundle", cls=Grouped)
 @click.argument("path", type=click.Path(exists=True))
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),

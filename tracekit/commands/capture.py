@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import window_option
 from tracekit.commands.output import quiet_option
 from tracekit.commands.streams import tell
@@ -74,7 +75,7 @@ def _iterations(value: str) -> str:
     return f"[{first}-{last}]"
 
 
-@click.command("capture", context_settings={"allow_interspersed_args": False})
+@click.command("capture", cls=Grouped, context_settings={"allow_interspersed_args": False})
 @click.option("--kernel", metavar="REGEX", help="Trace the kernels whose name matches.")
 @click.option(
     "--iterations",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
 from tracekit.present.payload import header, results
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _WIDTH = 96
 
 
-@click.command("check")
+@click.command("check", cls=Grouped)
 @source_options
 @click.option("--strict", is_flag=True, help='Exit with 1 when a verdict is "do not conclude".')
 @output_options

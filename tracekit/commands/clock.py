@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
 from tracekit.present.cells import Column, decimal
 from tracekit.present.report import Report, View, emit
 
 _VIEW = {
-    "se": Column("SE"),
+    "se": Column("SE", rank=0),
     "pairs": Column("pairs"),
     "seconds": Column("microseconds", lambda value: f"{1e6 * value:,.2f}"),
     "min_mhz": Column("MHz min", decimal),
@@ -20,7 +21,7 @@ _VIEW = {
 }
 
 
-@click.command("clock")
+@click.command("clock", cls=Grouped)
 @source_options
 @output_options
 def command(source: Source, output: Output) -> None:

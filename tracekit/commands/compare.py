@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, bad_quality_option, output_options
 from tracekit.commands.streams import tell
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.requirements import Requirement
 
 
-class _Sides(click.Command):
+class _Sides(Grouped):
     """Takes all paths behind --new, up to the next option, for NEW."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

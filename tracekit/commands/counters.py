@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
 from tracekit.present.cells import Column, number
@@ -15,10 +16,10 @@ def _ratio(value: float) -> str:
 
 
 _VIEW = {
-    "se": Column("SE"),
+    "se": Column("SE", rank=0),
     "cu": Column("CU"),
-    "counter": Column("#"),
-    "name": Column("counter", lambda value: value or "(unnamed)", left=True),
+    "counter": Column("#", rank=0),
+    "name": Column("counter", lambda value: value or "(unnamed)", left=True, rank=0),
     "samples": Column("samples", number),
     "counted": Column("counted", number),
     "decoded": Column("decoded", number),
@@ -26,7 +27,7 @@ _VIEW = {
 }
 
 
-@click.command("counters")
+@click.command("counters", cls=Grouped)
 @source_options
 @click.option("--counters", "names", metavar="A,B,...",
               help="Names of the counters in order, where the capture does not tell.")  # fmt: skip

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, bases, roots, source_options
 from tracekit.commands.output import quiet_option
 from tracekit.errors import TracekitError
 
 
-@click.command("dashboard")
+@click.command("dashboard", cls=Grouped)
 @source_options
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT",
               help="Port on 127.0.0.1; a free one by default.")  # fmt: skip

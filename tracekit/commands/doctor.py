@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.output import Output, output_options
 
 
@@ -19,7 +20,7 @@ class Part:
     remedy: str  # how to get it
 
 
-@click.command("doctor")
+@click.command("doctor", cls=Grouped)
 @output_options
 def command(output: Output) -> int:
     """What this installation can do: decoder, LLVM, ROCm, rocprofv3, and what each enables.
@@ -30,6 +31,7 @@ def command(output: Output) -> int:
 
     from tracekit import __version__
     from tracekit.present.cells import Column
+    from tracekit.present.tables import Shown
 
     parts = examine()
     rows = [asdict(part) | {"state": "yes" if part.found else "missing"} for part in parts]
@@ -44,7 +46,7 @@ def command(output: Output) -> int:
         return 0
     columns = ("name", "state", "enables", "found")
     styles = {name: Column(name, left=True) for name in columns}
-    output.tables([(table, f"tracekit {__version__}", styles)])
+    output.tables([Shown(table, f"tracekit {__version__}", styles, None)])
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options
 from tracekit.errors import TracekitError
@@ -64,7 +65,7 @@ class _Explained:
         return sheet(f"{name}{timeline.arch.name}", verdict, self.pages, self.changes)
 
 
-@click.command("explain")
+@click.command("explain", cls=Grouped)
 @source_options
 @window_option()
 @click.option("--base", metavar="OLD", type=click.Path(exists=True),

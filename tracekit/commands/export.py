@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import quiet_option
 from tracekit.commands.streams import tell
@@ -25,7 +26,7 @@ def format_of(name: str | None, output: str | None) -> str:
     raise click.UsageError(f"which format? --format {'|'.join(FORMATS)}, or -o with its extension")
 
 
-@click.command("export")
+@click.command("export", cls=Grouped)
 @source_options
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), help="What to write.")
 @click.option(

@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
 from tracekit.present.cells import Column, address, is_missing, number, percent
@@ -17,25 +18,25 @@ if TYPE_CHECKING:
 
 
 _VIEW = {
-    "code_object": Column("object"),
-    "vaddr": Column("vaddr", address),
-    "hits": Column("hits", number),
-    "latency_cycles": Column("latency", number),
+    "code_object": Column("object", rank=3),
+    "vaddr": Column("vaddr", address, rank=0),
+    "hits": Column("hits", number, rank=2),
+    "latency_cycles": Column("latency", number, rank=0),
     "share": Column("share", percent),
     "stall_cycles": Column("stall", number),
-    "idle_cycles": Column("idle", number),
-    "matrix_cycles": Column("matrix", number),
-    "vector_cycles": Column("vector", number),
+    "idle_cycles": Column("idle", number, rank=2),
+    "matrix_cycles": Column("matrix", number, rank=2),
+    "vector_cycles": Column("vector", number, rank=3),
     "refused_cycles": Column("refused", number),
-    "nop_cycles": Column("nop", number),
+    "nop_cycles": Column("nop", number, rank=3),
     "waitcnt_cycles": Column("waitcnt", number),
     "barrier_cycles": Column("barrier", number),
-    "instruction": Column("instruction", left=True),
-    "source": Column("source", left=True),
+    "instruction": Column("instruction", left=True, rank=0, cut=True),
+    "source": Column("source", left=True, rank=2),
 }
 
 
-@click.command("hotspots")
+@click.command("hotspots", cls=Grouped)
 @source_options
 @output_options
 def command(source: Source, output: Output) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
 from tracekit.present.payload import header, records, results
@@ -21,7 +22,7 @@ _STREAM_COLUMNS = (
 )  # fmt: skip
 
 
-@click.command("info")
+@click.command("info", cls=Grouped)
 @source_options
 @output_options
 def command(source: Source, output: Output) -> None:
@@ -79,6 +80,8 @@ def _streams(streams: int, engines: int) -> str:
 
 
 def _text(timeline: Timeline, payload: dict[str, Any]) -> str:
+    from tracekit.analysis.model.kernels import short_name
+
     streams = timeline.streams
     traced = streams[streams["instructions"] > 0]
     places = traced[["se", "target_cu"]].drop_duplicates().to_numpy().tolist()
@@ -96,5 +99,7 @@ def _text(timeline: Timeline, payload: dict[str, Any]) -> str:
         f"({payload['complete_waves']} complete), {payload['waves_on_the_se']} started in all",
         f"  instructions   {total:,} executed, {stitched:,} stitched{share}",
     ]
-    lines += [f"  dispatch {k['dispatch']:<5} {k['kernel']}" for k in payload["kernels"]]
+    lines += [
+        f"  dispatch {k['dispatch']:<5} {short_name(k['kernel'])}" for k in payload["kernels"]
+    ]
     return "\n".join(lines) + "\n"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
 from tracekit.present.cells import Column, number
@@ -22,19 +23,19 @@ _COLUMNS = (
 
 
 _VIEW = {
-    "se": Column("SE"),
-    "simd": Column("SIMD"),
+    "se": Column("SE", rank=0),
+    "simd": Column("SIMD", rank=0),
     "slot": Column("slot"),
     "wave": Column("wave"),
     "time": Column("time", number),
     "stall": Column("stall", number),
     "duration": Column("duration", number),
     "line": Column("line", missing=""),
-    "instruction": Column("instruction", left=True, missing=""),
+    "instruction": Column("instruction", left=True, missing="", rank=0, cut=True),
 }
 
 
-@click.command("instructions")
+@click.command("instructions", cls=Grouped)
 @source_options
 @output_options
 def command(source: Source, output: Output) -> None:
@@ -48,7 +49,7 @@ def command(source: Source, output: Output) -> None:
     reports = [
         Report(analysis, _table(analysis.timeline.instructions)) for analysis in source.analyses()
     ]
-    views = [View("rows", "instructions", _VIEW, full=False)]
+    views = [View("rows", "instructions", _VIEW, full=False, raw=True)]
     emit(output, "tracekit.instructions/2", reports, views)
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
+from tracekit.commands.grouping import Grouped
 
-@click.command("listing")
+
+@click.command("listing", cls=Grouped)
 @click.argument("path", metavar="CODE_OBJECT", type=click.Path(exists=True, dir_okay=False))
 @click.option(
     "-o", "--output", required=True, metavar="FILE", type=click.Path(dir_okay=False),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
 from tracekit.present.cells import Column, number, percent
@@ -15,18 +16,18 @@ if TYPE_CHECKING:
     from tracekit.analysis.analysis import Analysis
 
 _VIEW = {
-    "stack": Column("scope", left=True),
+    "stack": Column("scope", left=True, rank=0),
     "entries": Column("entries", number),
     "waves": Column("waves", number),
     "cycles": Column("cycles", number),
     "self_cycles": Column("self", number),
-    "cycles_p50": Column("median", number),
-    "matrix_occupancy": Column("matrix", percent),
-    "vector_occupancy": Column("vector", percent),
+    "cycles_p50": Column("median", number, rank=0),
+    "matrix_occupancy": Column("matrix", percent, rank=0),
+    "vector_occupancy": Column("vector", percent, rank=0),
 }
 
 
-@click.command("markers")
+@click.command("markers", cls=Grouped)
 @source_options
 @output_options
 def command(source: Source, output: Output) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Output, output_options
+from tracekit.commands.output import Output, output_options, per_simd_option
 from tracekit.present.cells import Column, address, decimal, mean, number, percent, word
 from tracekit.present.report import Report, View, emit
+from tracekit.present.views import SIMDS
 
 _RATES = {
     "memory_bytes_per_cycle": Column("memory B/clk", decimal),
@@ -18,25 +20,25 @@ _RATES = {
     "flop_per_byte": Column("FLOP per byte", decimal),
 }
 _ROWS = {
-    "se": Column("SE"),
-    "simd": Column("SIMD"),
+    "se": Column("SE", rank=0),
+    "simd": Column("SIMD", rank=0),
     "memory_bytes": Column("memory bytes", number),
     "lds_bytes": Column("LDS bytes", number),
     **_RATES,
 }
 _CUS = {
-    "se": Column("SE"),
+    "se": Column("SE", rank=0),
     "cu": Column("CU"),
     "dispatch": Column("dispatch"),
     **_RATES,
     "memory_refused_share": Column("idle: VMEM refused", percent),
     "lds_refused_share": Column("LDS refused", percent),
-    "bound": Column("bound", word, left=True),
+    "bound": Column("bound", word, left=True, rank=0),
     "chip_terabytes_per_second": Column("estimate, whole chip: TB/s", decimal),
 }
 _ITERATIONS = {
-    "se": Column("SE"),
-    "simd": Column("SIMD"),
+    "se": Column("SE", rank=0),
+    "simd": Column("SIMD", rank=0),
     "slot": Column("slot"),
     "iterations": Column("iterations", number),
     "cycles": Column("cycles", mean),
@@ -44,23 +46,23 @@ _ITERATIONS = {
     "lds_bytes": Column("LDS bytes", mean),
 }
 _INSTRUCTIONS = {
-    "vaddr": Column("PC", address),
+    "vaddr": Column("PC", address, rank=0),
     "executed": Column("executed", number),
     "memory_bytes_each": Column("memory bytes each", number),
     "lds_bytes_each": Column("LDS", number),
     "memory_bytes": Column("memory bytes", number),
     "lds_bytes": Column("LDS", number),
     "refused_cycles": Column("idle cycles", number),
-    "instruction": Column("instruction", left=True),
-    "source": Column("source", word, left=True),
+    "instruction": Column("instruction", left=True, rank=0, cut=True),
+    "source": Column("source", word, left=True, rank=2),
 }
 #: Instructions that the text shows.
-SHOWN = 20
 
 
-@click.command("memory")
+@click.command("memory", cls=Grouped)
 @source_options
 @window_option()
+@per_simd_option
 @output_options
 def command(source: Source, window: str, output: Output) -> None:
     """How many bytes memory instructions move, per iteration and per cycle.
@@ -78,12 +80,17 @@ def command(source: Source, window: str, output: Output) -> None:
         found = analysis.memory
         tables = {"cus": found.cus, "iterations": found.iterations,
                   "instructions": found.instructions}  # fmt: skip
-        shown = {"most": found.instructions.head(SHOWN)}
+        shown = {"most": found.instructions}
         reports.append(Report(analysis, found.rows, found.notes, tables, shown=shown))
     views = [
-        View("iterations", "bytes of one iteration and wave, at most", _ITERATIONS),
+        View(
+            "iterations",
+            "bytes of one iteration and wave, at most",
+            _ITERATIONS,
+            fold=(*SIMDS, "slot"),
+        ),
         View("cus", "bytes per cycle of the CU, at most", _CUS, window_of="rows"),
-        View("rows", "bytes per SIMD, at most", _ROWS, window_of="rows"),
-        View("most", f"memory instructions, most bytes, {SHOWN}", _INSTRUCTIONS),
+        View("rows", "bytes per SIMD, at most", _ROWS, window_of="rows", fold=SIMDS),
+        View("most", "memory instructions, most bytes first", _INSTRUCTIONS),
     ]
     emit(output, "tracekit.memory/1", reports, views)

@@ -6,15 +6,16 @@ from typing import Any
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Output, bad_quality_option, output_options
+from tracekit.commands.output import Output, bad_quality_option, output_options, per_simd_option
 from tracekit.commands.streams import tell
 from tracekit.present import views
 from tracekit.present.cells import is_missing
 from tracekit.present.report import Report, View, emit
 
 
-@click.command("occupancy")
+@click.command("occupancy", cls=Grouped)
 @source_options
 @window_option()
 @click.option(
@@ -22,6 +23,7 @@ from tracekit.present.report import Report, View, emit
     help="Exit with 3 when the lowest matrix occupancy is below PERCENT, or there is no row.",
 )  # fmt: skip
 @bad_quality_option
+@per_simd_option
 @output_options
 def command(
     source: Source, window: str, fail_under: float | None, allow_bad_quality: bool, output: Output
@@ -41,7 +43,7 @@ def command(
         tables = {"totals": result.totals}
         shown = {"shares": views.shares(result.rows)}
         reports.append(Report(analysis, result.rows, result.notes, tables, shown=shown))
-    view = View("shares", "pipe occupancy", views.OCCUPANCY, window_of="rows")
+    view = View("shares", "pipe occupancy", views.OCCUPANCY, window_of="rows", fold=views.SIMDS)
     emit(output, "tracekit.occupancy/2", reports, [view])
     if fail_under is None:
         return 0

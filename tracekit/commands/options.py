@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.grouping import shared
 from tracekit.commands.selection import FILTERS, missing, refuse
 from tracekit.commands.streams import tell
 from tracekit.errors import TracekitError
@@ -199,32 +200,32 @@ def source_options(function: Decorated) -> Decorated:
 
     decorated: Decorated = wrapper
     for name, what in reversed(FILTERS.items()):
-        decorated = click.option(f"--{name}", type=int, help=f"Only this {what}.")(decorated)
-    decorated = click.option(
+        decorated = shared(f"--{name}", type=int, help=f"Only this {what}.")(decorated)
+    decorated = shared(
         "--assume-mfma-cycles", type=click.IntRange(4, 1024), metavar="N",
         help="Cycles of an MFMA where no listing or table tells its opcode (a note says so).",
     )(decorated)  # fmt: skip
-    decorated = click.option(
+    decorated = shared(
         "--depth", type=click.IntRange(0, 100), default=DEPTH, show_default=True, metavar="N",
         help="Folders below PATH to search for captures.",
     )(decorated)  # fmt: skip
-    decorated = click.option(
+    decorated = shared(
         "--source-root", multiple=True, metavar="OLD=NEW",
         help="Replace the beginning OLD of source paths by NEW.",
     )(decorated)  # fmt: skip
-    decorated = click.option(
+    decorated = shared(
         "--arch", type=click.Choice(ARCHS), metavar="GFX",
         help="Architecture, where nothing in the capture tells it.",
     )(decorated)  # fmt: skip
-    decorated = click.option(
+    decorated = shared(
         "--load-base", multiple=True, metavar="ID=ADDR",
         help="Address where code object ID was loaded (overrides the stream).",
     )(decorated)  # fmt: skip
-    decorated = click.option(
+    decorated = shared(
         "--listing", multiple=True, metavar="[ID=]PATH",
         help="Listing to use: code.json, ui_output directory or ELF code object.",
     )(decorated)  # fmt: skip
-    decorated = click.option(
+    decorated = shared(
         "--timing", type=click.Choice(["exact", "amd"]), default="exact", show_default=True,
         help="exact: what the tokens say; amd: the rows that AMD's decoder ships.",
     )(decorated)  # fmt: skip
@@ -236,7 +237,7 @@ def source_options(function: Decorated) -> Decorated:
 
 def window_option(default: str = STEADY) -> Callable[[Decorated], Decorated]:
     """``--window``."""
-    return click.option(
+    return shared(
         "--window", default=default, show_default=True, metavar="WINDOW",
         help="steady (every wave is past its first and before its last iteration of the dominant "
         "loop), span (first issue to last issue + 4 of the SIMD), START:END in cycles, "

@@ -13,11 +13,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.grouping import shared
 from tracekit.commands.streams import silence, tell
 from tracekit.errors import TracekitError
 from tracekit.present.payload import plain
-from tracekit.present.report import Shown
-from tracekit.present.tables import write_table
+from tracekit.present.tables import Shown, room, wrapped, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """What was asked for: format (text, csv or json), file, all rows, quiet."""
+    """What was asked for: format (text, csv or json), file, all rows, all columns, quiet."""
 
     format: str
     path: str | None
     force: bool
     everything: bool
+    wide: bool
     quiet: bool
+    #: Whether each SIMD has a row, not only those of an SE together.
+    per_simd: bool = False
 
     def note(self, text: str) -> None:
         """A remark on stderr."""
@@ -78,26 +81,26 @@ class Output:
     def tables(self, tables: Sequence[Shown], head: Sequence[str] = ()) -> None:
         """Lines and tables for people, a blank line apart."""
         with self.open() as out:
-            out.writelines(f"{line}\n" for line in head)
-            for number, (table, title, columns) in enumerate(tables):
+            width = None if self.wide or self.path else room(out)
+            out.writelines(f"{wrapped(line, width)}\n" for line in head)
+            for number, shown in enumerate(tables):
                 if number or head:
                     out.write("\n")
-                write_table(out, table, title, columns, whole=self.everything)
+                write_table(out, shown, whole=self.everything, width=width)
 
 
-quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="No notes and no verdict on stderr."
-)
+quiet_option = shared("-q", "--quiet", is_flag=True, help="No notes and no verdict on stderr.")
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """--csv, --json, -o, --force, --all, -q; passes ``output``."""
+    """--csv, --json, -o, --force, --all, --wide, -q; passes ``output``."""
 
     @wraps(function)
     def wrapper(*arguments: Any, as_csv: bool, as_json: bool, **rest: Any) -> Any:
         if as_csv and as_json:
             raise click.UsageError("--csv and --json exclude each other")
-        own = {name: rest.pop(name) for name in ("path", "force", "everything", "quiet")}
+        own = {name: rest.pop(name) for name in ("path", "force", "everything", "wide", "quiet")}
+        own["per_simd"] = rest.pop("per_simd", False)
         extension = Path(own["path"] or "").suffix.lower()
         chosen = "csv" if as_csv or (extension == ".csv" and not as_json) else "text"
         chosen = "json" if as_json or (extension == ".json" and not as_csv) else chosen
@@ -106,14 +109,15 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     decorated: Callable[..., Any] = wrapper
     for option in (
         quiet_option,
-        click.option("--all", "everything", is_flag=True, help="All rows on a terminal too."),
-        click.option("-f", "--force", is_flag=True, help="Overwrite the file of -o."),
-        click.option(
+        shared("--wide", is_flag=True, help="All columns, whatever the width."),
+        shared("--all", "everything", is_flag=True, help="All rows, not the first ten."),
+        shared("-f", "--force", is_flag=True, help="Overwrite the file of -o."),
+        shared(
             "-o", "--output", "path", metavar="FILE",
             help="Write to FILE; .csv and .json choose the format.",
         ),
-        click.option("--json", "as_json", is_flag=True, help="JSON on stdout."),
-        click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout."),
+        shared("--json", "as_json", is_flag=True, help="JSON on stdout."),
+        shared("--csv", "as_csv", is_flag=True, help="CSV on stdout."),
     ):  # fmt: skip
         decorated = option(decorated)
     return decorated
@@ -124,3 +128,7 @@ bad_quality_option = click.option(
     "--allow-bad-quality", is_flag=True,
     help="Let the gate decide though the verdict (see check) does not carry the question.",
 )  # fmt: skip
+#: For commands whose tables have rows of SIMDs; passed in ``output``.
+per_simd_option = click.option(
+    "--per-simd", is_flag=True, help="A row for each SIMD, not the range over those of an SE."
+)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Output, output_options
+from tracekit.commands.output import Output, output_options, per_simd_option
 from tracekit.present.cells import Column, number, percent
 from tracekit.present.report import Report, View, emit
+from tracekit.present.views import SIMDS
 
 _VIEW = {
     "dispatch": Column("dispatch"),
-    "opcode": Column("opcode", left=True),
+    "opcode": Column("opcode", left=True, rank=0),
     "executed": Column("executed", number),
     "cycles": Column("cycles", number),
     "busy_share": Column("pipe busy", percent),
@@ -19,8 +21,8 @@ _VIEW = {
     "flag": Column("", left=True),
 }
 _WAITS = {
-    "se": Column("SE"),
-    "simd": Column("SIMD"),
+    "se": Column("SE", rank=0),
+    "simd": Column("SIMD", rank=0),
     "waves": Column("waves"),
     "wave_cycles": Column("wave cycles", number),
     "nop_cycles": Column("s_nop", number),
@@ -33,9 +35,10 @@ _WAITS = {
 }
 
 
-@click.command("shapes")
+@click.command("shapes", cls=Grouped)
 @source_options
 @window_option()
+@per_simd_option
 @output_options
 def command(source: Source, window: str, output: Output) -> None:
     """The MFMA opcodes that ran, how near to the peak they are, and hazard time.
@@ -53,6 +56,6 @@ def command(source: Source, window: str, output: Output) -> None:
         reports.append(Report(analysis, result.rows, result.notes, {"waits": result.waits}))
     views = [
         View("rows", "MFMA opcodes", _VIEW, window_of="waits"),
-        View("waits", "wave cycles", _WAITS, window_of="waits"),
+        View("waits", "wave cycles", _WAITS, window_of="waits", fold=SIMDS),
     ]
     emit(output, "tracekit.shapes/2", reports, views)

@@ -6,24 +6,23 @@ from typing import Any
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
-from tracekit.commands.output import Output, output_options
+from tracekit.commands.output import Output, output_options, per_simd_option
 from tracekit.present import views
 from tracekit.present.cells import Column
 from tracekit.present.report import Report, View, emit
 
-_SIMD = {"se": Column("SE"), "simd": Column("SIMD")}
-#: Rows that the text shows.
-SHOWN = 20
+_SIMD = {"se": Column("SE", rank=0), "simd": Column("SIMD", rank=0)}
 
 
-@click.command("waits")
+@click.command("waits", cls=Grouped)
 @source_options
 @window_option("span")
-@click.option("--per-simd", is_flag=True, help="A row for each SIMD, not only their sum.")
 @click.option("--loads", "with_loads", is_flag=True, help="Also by memory instruction.")
+@per_simd_option
 @output_options
-def command(source: Source, window: str, per_simd: bool, with_loads: bool, output: Output) -> None:
+def command(source: Source, window: str, with_loads: bool, output: Output) -> None:
     """Which memory operation each s_waitcnt waits for, and how early that was issued.
 
     waited: cycles from the wait's start to its end, 4 of them its own issue; median and
@@ -34,14 +33,14 @@ def command(source: Source, window: str, per_simd: bool, with_loads: bool, outpu
     those with a known latency, "both" those that needed the other counter too. --loads: from
     issue to the first wait that needs it.
     """
-    reports = []
+    reports, per_simd = [], output.per_simd
     for analysis in source.analyses(window):
         found = analysis.waits_of(per_simd=per_simd)
         tables: dict[str, Any] = {"apart": found.apart, "single_producer_share": found.single}
-        shown = {"largest": found.rows.head(SHOWN)}
+        shown = {"largest": found.rows}
         if with_loads:
             tables["loads"] = analysis.loads_of(per_simd=per_simd)
-            shown["loads"] = tables["loads"].head(SHOWN)
+            shown["loads"] = tables["loads"]
         reports.append(Report(analysis, found.rows, _notes(found), tables, shown=shown))
     place = _SIMD if per_simd else {}
     shown_views = [View("largest", f"waits, window {window}", place | views.WAITS)]

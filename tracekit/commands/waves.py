@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
 from tracekit.present.cells import Column, number
@@ -14,9 +15,9 @@ _COLUMNS = (
     "dispatch",
 )  # fmt: skip
 _VIEW = {
-    "se": Column("SE"),
+    "se": Column("SE", rank=0),
     "cu": Column("CU"),
-    "simd": Column("SIMD"),
+    "simd": Column("SIMD", rank=0),
     "slot": Column("slot"),
     "wave": Column("wave"),
     "begin": Column("begin", number),
@@ -28,7 +29,7 @@ _VIEW = {
 }
 
 
-@click.command("waves")
+@click.command("waves", cls=Grouped)
 @source_options
 @output_options
 def command(source: Source, output: Output) -> None:
@@ -41,4 +42,4 @@ def command(source: Source, output: Output) -> None:
     for analysis in source.analyses():
         rows = analysis.timeline.waves[list(_COLUMNS)]
         reports.append(Report(analysis, rows))
-    emit(output, "tracekit.waves/2", reports, [View("rows", "waves", _VIEW, full=False)])
+    emit(output, "tracekit.waves/2", reports, [View("rows", "waves", _VIEW, full=False, raw=True)])

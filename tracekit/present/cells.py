@@ -13,12 +13,18 @@ MISSING = "-"
 
 @dataclass(frozen=True)
 class Column:
-    """How a column shows: its heading, the text of a value, and of a missing one."""
+    """How a column shows: its heading, the text of a value, and of a missing one.
+
+    ``rank``: where there is no room the highest goes first, 0 never; ``cut``: its texts may be
+    cut at the end of the line (code, never a number or a place).
+    """
 
     heading: str
     text: Callable[[Any], str] = str
     left: bool = False
     missing: str = MISSING
+    rank: int = 1
+    cut: bool = False
 
     def cell(self, value: Any) -> str:
         """The text of ``value``; ``text`` never sees a missing one."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.comparison.runs import BUSY
 from tracekit.present.cells import Column, decimal, line, signed
-from tracekit.present.report import Shown
+from tracekit.present.tables import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,12 +25,12 @@ _VALUES = {
 }
 _SPLIT = {"name": Column("cycles of an iteration", left=True), **_VALUES}
 _REST = {"name": Column("metric", left=True), "unit": Column("unit", left=True), **_VALUES}
-_SIMDS = {"where": Column("SIMD", left=True), **_REST}
+_SIMDS = {"where": Column("SIMD", left=True, rank=0), **_REST}
 _BODY = {
-    "change": Column("change", left=True),
+    "change": Column("change", left=True, rank=0),
     "base_line": Column("base line", line),
     "new_line": Column("new line", line),
-    "instruction": Column("instruction", left=True),
+    "instruction": Column("instruction", left=True, rank=0, cut=True),
 }
 #: Waves in the loop that differ by more than this make a SIMD's turn another thing.
 _WAVES = 0.05
@@ -127,15 +127,15 @@ def tables(result: Comparison, *, simds: bool, diff: bool) -> Iterator[Shown]:
     total = rows[rows["se"] < 0]
     split = total[total["metric"].str.startswith("iteration:")]
     if len(split):
-        yield _split(split, total), "where they went", _SPLIT
+        yield Shown(_split(split, total), "where they went", _SPLIT, None)
     else:
         causes = total[total["metric"].str.startswith("cause:")]
-        yield _by_size(causes), "causes of idle time", _REST
-    yield _rest(total), "in the window, and what the code asks", _REST
+        yield Shown(_by_size(causes), "causes of idle time", _REST, None)
+    yield Shown(_rest(total), "in the window, and what the code asks", _REST, None)
     if simds:
-        yield rows[rows["se"] >= 0], "each SIMD", _SIMDS
+        yield Shown(rows[rows["se"] >= 0], "each SIMD", _SIMDS, None)
     if diff and len(result.bodies):
-        yield result.bodies, "changes of the loop body", _BODY
+        yield Shown(result.bodies, "changes of the loop body", _BODY, None)
 
 
 def _told(rows: pd.DataFrame) -> pd.DataFrame:
@@ -182,10 +182,11 @@ def markdown(result: Comparison, shown: Sequence[Shown]) -> str:
     lines = [f"> **warning:** {_escaped(text)}\n" for text in result.warnings]
     first, *others = map(_escaped, sentences(result))
     lines += [f"**{first}**\n", *(f"- {text}" for text in others)]
-    for table, heading, columns in shown:
+    for each in shown:
+        table, columns = each.table, each.columns
         names = [name for name in columns if name in table.columns]
         sides = [":---" if columns[name].left else "---:" for name in names]
-        lines += ["", f"{heading}:", "", _cells(columns[name].heading for name in names)]
+        lines += ["", f"{each.title}:", "", _cells(columns[name].heading for name in names)]
         lines.append(_cells(sides))
         lines += [
             _cells(columns[name].cell(value) for name, value in zip(names, row, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from tracekit.present.report import Shown
+from tracekit.present.tables import Shown
 
 #: Rows of a table that are shown.
 ROWS = 30
@@ -14,7 +14,7 @@ _CELL = "padding:.1rem .7rem;text-align:{}"
 
 def table(shown: Shown) -> str:
     """One table under its title; its first ROWS rows, and how many more there are."""
-    frame, title, columns = shown
+    frame, columns = shown.table, shown.columns
     names = [name for name in columns if name in frame.columns]
     styles = [_CELL.format("left" if columns[name].left else "right") for name in names]
     lines = [_row("th", (columns[name].heading for name in names), styles)]
@@ -25,7 +25,7 @@ def table(shown: Shown) -> str:
     ]  # fmt: skip
     more = len(frame) - ROWS
     rest = f"<p>… {more:,} more rows</p>" if more > 0 else ""
-    return f"<p><b>{escape(title)}</b></p><table>{''.join(lines)}</table>{rest}"
+    return f"<p><b>{escape(shown.title)}</b></p><table>{''.join(lines)}</table>{rest}"
 
 
 def paragraphs(lines: Iterable[str]) -> str:

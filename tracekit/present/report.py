@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tracekit.present.cells import Column
+from tracekit.present.folding import folded
 from tracekit.present.payload import header, records, results
 from tracekit.present.sentences import origin, title, window_label
+from tracekit.present.tables import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.analysis.analysis import Analysis
-
-#: (a table to show, its title, its columns).
-Shown = tuple["pd.DataFrame", str, Mapping[str, Column]]
 
 
 class Sink(Protocol):
@@ -24,6 +23,8 @@ class Sink(Protocol):
 
     @property
     def format(self) -> str: ...
+    @property
+    def per_simd(self) -> bool: ...
     def json(self, payload: object) -> None: ...
     def csv(self, tables: Sequence[pd.DataFrame]) -> None: ...
     def tables(self, tables: Sequence[Shown]) -> None: ...
@@ -44,7 +45,9 @@ class View:
     """A table for people: "rows" or a key of ``Report.tables``, what it shows, its columns.
 
     ``full``: the heading also names timing and architecture; ``window_of``: and the windows
-    of that table's rows, which a column tells apart where they differ.
+    of that table's rows, which a column tells apart where they differ.  ``fold``: rows that
+    are equal in these columns are one, with the range over its SIMDs.  ``raw``: in a pipe all
+    rows.
     """
 
     table: str
@@ -52,6 +55,8 @@ class View:
     columns: Mapping[str, Column]
     full: bool = True
     window_of: str = ""
+    fold: tuple[str, ...] = ()
+    raw: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,8 +95,8 @@ class Report:
         table.insert(0, "capture", self.analysis.timeline.capture)
         return table
 
-    def view(self, view: View) -> Shown:
-        """What people see of one table."""
+    def view(self, view: View, *, per_simd: bool = False) -> Shown:
+        """What people see of one table; ``per_simd``: nothing is folded."""
         everything = {"rows": self.rows, **self.tables, **self.shown}
         timeline, what = self.analysis.timeline, view.what
         table, columns = everything[view.table], view.columns
@@ -99,10 +104,12 @@ class Report:
             what += f", {window_label(everything[view.window_of])}"
             if "window" in table.columns and table["window"].nunique() > 1:
                 columns = {"window": Column("window", left=True), **columns}
-        if view.full:
-            return table, title(timeline, what), columns
+        if view.fold and not per_simd and len(table):
+            table, columns = folded(table, columns, view.fold)
         heading = f"{timeline.capture}{origin(timeline)}: {what}"
-        return table, heading, columns
+        if view.full:
+            heading = title(timeline, what)
+        return Shown(table, heading, columns, raw=view.raw)
 
 
 def emit(sink: Sink, schema: str, reports: Sequence[Report], views: Sequence[View]) -> None:
@@ -113,14 +120,16 @@ def emit(sink: Sink, schema: str, reports: Sequence[Report], views: Sequence[Vie
     if sink.format == "csv":
         sink.csv([report.csv for report in reports])
     else:
-        sink.tables([table for report in reports for table in _tables(report, views)])
+        sink.tables(
+            [table for report in reports for table in _tables(report, views, sink.per_simd)]
+        )
     emit_notes(sink, reports)
 
 
-def _tables(report: Report, views: Sequence[View]) -> list[Shown]:
+def _tables(report: Report, views: Sequence[View], per_simd: bool) -> list[Shown]:
     """The tables that have rows; the first one, empty, where none has."""
-    shown = [report.view(view) for view in views]
-    return [each for each in shown if len(each[0])] or shown[:1]
+    shown = [report.view(view, per_simd=per_simd) for view in views]
+    return [each for each in shown if len(each.table)] or shown[:1]
 
 
 def emit_notes(sink: Sink, reports: Sequence[Noted]) -> None:

@@ -1,8 +1,15 @@
-"""Tables in a terminal or a pipe."""
+"""Tables in a terminal or a pipe, as wide as there is room.
+
+A number, a unit or a place is never shortened: columns are left out by rank, and a line says
+how many. Only a last column of instructions is cut at the end of the line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from tracekit.present.cells import Column
@@ -10,52 +17,111 @@ from tracekit.present.cells import Column
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Rows that a terminal shows before it says how many more there are.
-TERMINAL_ROWS = 30
+#: Rows of a table before it says how many more there are.
+ROWS = 10
+#: What is left of a column that may be cut, at least, before others give way.
+CUT = 24
+_GAP = "  "
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table for people: ``table`` under ``title``, its ``columns`` by name; at most ``limit``
+    rows (None: all), in a pipe all of them where it is ``raw``."""
+
+    table: pd.DataFrame
+    title: str
+    columns: Mapping[str, Column]
+    limit: int | None = ROWS
+    raw: bool = False
+
+
+def room(out: IO[str]) -> int | None:
+    """Columns of the terminal, or what COLUMNS says; None: as wide as it gets."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdigit() and int(told):
+        return int(told)
+    if not out.isatty():
+        return None
+    try:
+        return os.get_terminal_size(out.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
 
 
 def write_table(
-    out: IO[str], table: pd.DataFrame, title: str, columns: Mapping[str, Column], *, whole: bool
+    out: IO[str], shown: Shown, *, whole: bool = False, width: int | None = None
 ) -> None:
-    """Aligned columns: framed on a terminal (its first rows unless ``whole``), else plain.
+    """Aligned columns that fit ``width`` (None: all of them), its first rows unless ``whole``.
 
     A table without rows is one line that says so.
     """
+    table, columns = shown.table, shown.columns
     if not len(table):
-        out.write(f"{title}: none\n")
+        out.write(wrapped(f"{shown.title}: none", width) + "\n")
         return
-    names = [name for name in columns if name in table.columns]
-    shown = table if whole or not out.isatty() else table.head(TERMINAL_ROWS)
-    cells = [
-        [columns[name].cell(value) for name, value in zip(names, row, strict=True)]
-        for row in shown[names].itertuples(index=False, name=None)
-    ]
-    more = len(table) - len(shown)
-    styles = [columns[name] for name in names]
-    if out.isatty():
-        _framed(title, styles, cells)
-    else:
-        out.write(f"{title}\n")
-        headings = [style.heading for style in styles]
-        widths = [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
-        for row in [headings, *cells]:
-            line = "  ".join(
-                text.ljust(width) if style.left else text.rjust(width)
-                for style, text, width in zip(styles, row, widths, strict=True)
-            )
-            out.write(line.rstrip() + "\n")
+    limit = None if whole or (shown.raw and not out.isatty()) else shown.limit
+    part = table if limit is None else table.head(limit)
+    names = _last_cut([name for name in columns if name in table.columns], columns)
+    cells = {
+        name: [columns[name].heading, *map(columns[name].cell, part[name].tolist())]
+        for name in names
+    }
+    widths = {name: max(map(len, cells[name])) for name in names}
+    kept = names if width is None else fitting(names, columns, widths, width)
+    out.write(wrapped(shown.title, width) + "\n")
+    for row in zip(*(cells[name] for name in kept), strict=True):
+        line = _GAP.join(
+            text.ljust(widths[name]) if columns[name].left else text.rjust(widths[name])
+            for name, text in zip(kept, row, strict=True)
+        ).rstrip()
+        cut = width is not None and len(line) > width and columns[kept[-1]].cut
+        out.write((line[: width - 1] + "…" if cut and width else line) + "\n")
+    more = []
+    if len(part) < len(table):
+        hidden = len(table) - len(part)
+        more.append(f"+{hidden:,} row{'s' if hidden > 1 else ''}: --all")
+    if len(kept) < len(names):
+        left = len(names) - len(kept)
+        more.append(f"+{left} column{'s' if left > 1 else ''}: --wide")
     if more:
-        out.write(f"... {more} more, use --all\n")
+        out.write(", ".join(more) + "\n")
 
 
-def _framed(title: str, styles: list[Column], cells: list[list[str]]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+def fitting(
+    names: Sequence[str], columns: Mapping[str, Column], widths: Mapping[str, int], width: int
+) -> list[str]:
+    """The columns that fit: the one of highest rank goes first, of one rank the last; those of
+    rank 0 stay."""
+    kept = list(names)
 
-    view = Table(title=escape(title), title_justify="left")
-    for style in styles:
-        view.add_column(style.heading, justify="left" if style.left else "right")
-    for row in cells:
-        view.add_row(*map(escape, row))
-    Console().print(view)
+    def needed() -> int:
+        each = (min(widths[n], CUT) if columns[n].cut else widths[n] for n in kept)
+        return sum(each) + len(_GAP) * (len(kept) - 1)
+
+    while needed() > width:
+        loose = [name for name in kept if columns[name].rank]
+        if not loose:
+            break
+        most = max(columns[name].rank for name in loose)
+        kept.remove([name for name in loose if columns[name].rank == most][-1])
+    return kept
+
+
+def _last_cut(names: list[str], columns: Mapping[str, Column]) -> list[str]:
+    """With the column that may be cut at the end."""
+    return sorted(names, key=lambda name: columns[name].cut)
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """In lines that fit; no word is broken."""
+    if width is None:
+        return text
+    lines = [
+        line
+        for each in text.splitlines()
+        for line in textwrap.wrap(
+            each, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+    ]
+    return "\n".join(lines)

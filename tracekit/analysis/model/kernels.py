@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+from functools import cache
 
 import numpy as np
 
@@ -37,3 +39,49 @@ def _by_symbol(timeline: Timeline) -> list[str]:
         if at >= 0:
             names.append(own[at].name)
     return names
+
+
+def short_name(name: str) -> str:
+    """A kernel's name for people: demangled, without arguments, templates folded to <…>.
+
+    Results keep the full one.  Names that cannot be read stay as they are.
+    """
+    plain = re.sub(r"( \[clone [^]]*\]|\.kd)+$", "", demangled(name))
+    depth, kept = 0, []
+    for at, letter in enumerate(plain):
+        if letter == "<" and not plain[:at].endswith("operator"):
+            kept += ["<…>"] if not depth else []
+            depth += 1
+        elif letter == ">" and depth:
+            depth -= 1
+        elif not depth:
+            kept.append(letter)
+    folded = "".join(kept)
+    if depth:
+        return plain
+    arguments = re.search(r"(?<!operator)\((?!anonymous namespace\))", folded)
+    folded = folded[: arguments.start()] if arguments else folded
+    return folded.removeprefix("void ").strip() or name
+
+
+@cache
+def demangled(name: str) -> str:
+    """The C++ name behind an Itanium mangled one, by the C++ runtime where there is one."""
+    if not name.startswith("_Z"):
+        return name
+    try:
+        library = ctypes.CDLL("libstdc++.so.6")
+        free = ctypes.CDLL(None).free
+    except (OSError, AttributeError, TypeError):
+        return name
+    demangle = library.__cxa_demangle
+    demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p,
+                         ctypes.POINTER(ctypes.c_int)]  # fmt: skip
+    demangle.restype, free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    status = ctypes.c_int()
+    found = demangle(name.removesuffix(".kd").encode(), None, None, ctypes.byref(status))
+    if not found:
+        return name
+    text = ctypes.string_at(found).decode(errors="replace")
+    free(found)
+    return text

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tracekit.analysis.explain.changes import Change
 from tracekit.analysis.explain.page import Advice, Cause, Chain, Gain, Page, Ref, Tail
+from tracekit.analysis.model.kernels import short_name
 from tracekit.present.cells import mean, number, percent, signed
 
 #: Causes, advice and changes that a page shows, and lines behind a cause, without and with
@@ -92,7 +93,7 @@ def sheet(
         gains=tuple(_gains(page)),
         advice=tuple(_advised(page)),
         changed=tuple(_changed(each) for each in changed[:CHANGES_SHOWN]),
-        others=tuple(f"{each.kernel}: {_headline(each)}" for each in others),
+        others=tuple(f"{short_name(each.kernel)}: {_headline(each)}" for each in others),
         busy=page.headline.matrix_share,
     )
 
@@ -118,9 +119,9 @@ def _range(low: float, high: float) -> str:
 def _facts(capture: str, page: Page) -> list[str]:
     scope = page.scope
     facts = [
-        f"{page.kernel} in {capture}: SE {_list(scope.ses)}, CU {_list(scope.cus)}, SIMD "
-        f"{_list(scope.simds)}; {number(scope.waves)} waves; of {number(scope.idle_cycles)} idle "
-        "cycles"
+        f"{short_name(page.kernel)} in {capture}: SE {_list(scope.ses)}, CU {_list(scope.cus)}, "
+        f"SIMD {_list(scope.simds)}; {number(scope.waves)} waves; of "
+        f"{number(scope.idle_cycles)} idle cycles"
     ]
     if page.advice:
         facts.append(f"first: {_first(page)}")
