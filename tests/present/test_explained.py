@@ -8,8 +8,6 @@ from tracekit.present.explained.text import LINES, markdown, text
 
 WHERE = ("0x10 → 0x20",) * DETAILS
 ROW = Row("wait <for> memory", "25.0 %", "26.5 %", "1,852", "1,000", WHERE, 0.2)
-    "wait <for> memory", "25.0 %", "26.5 %", "1,852", "1,000", ("0x10 → 0x20",) * DETAILS, 0.2
-)
 FULL = Sheet(
     verdict="quality: usable (planted)",
     headline="matrix pipe busy 28.6 %",
