@@ -43,6 +43,11 @@ class Turns:
         result: NDArray[np.float64] = self.values.sum(0) / total
         return result
 
+    @property
+    def iteration(self) -> float | None:
+        """Median cycles of an iteration of one wave; None without a loop."""
+        return float(np.median(self.lengths)) if len(self.lengths) else None
+
 
 def turns(simd: SimdCauses, found: Causes) -> Turns:
     """The window of one SIMD cut at the iterations of the oldest wave in the loop."""

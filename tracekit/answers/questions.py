@@ -68,7 +68,7 @@ def explain(
     pages = [page(each, NO_GAINS if at else told) for at, each in enumerate(kernels)]
     found: tuple[Change, ...] = ()
     if base is not None and kernels:
-        before = matching(kernels[0], analysis_of(base, window))
+        before = matching(kernels[0].kernel, ordered(analysis_of(base, window)))
         found = () if before is None else changes(before, kernels[0])
     return Explained(analysis, tuple(pages), found)
 

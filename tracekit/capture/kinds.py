@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+#: Beginning of a digest (tracekit/digest).
+DIGEST = b"tracekit digest "
 #: Beginning of a file -> what such a file is.  Sources: the formats' own documentation;
 #: ncu-rep and rgp by files of Nsight Compute and Radeon GPU Profiler.
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x7fELF", "a code object, not a stream: pass it with --listing"),
+    (DIGEST, "a digest (tracekit explain --save), which holds no instructions"),
     (b"SQLite format 3\x00", "a rocpd database holds no thread trace: name the .att files"),
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),

@@ -44,7 +44,8 @@ class OpenOptions(TypedDict, total=False):
     optionally as "ID=PATH"; ``load_base``: code object id -> address where it was loaded;
     ``arch``: used when nothing in the capture tells it; ``source_root``: old -> new
     beginning of source paths; ``assume_mfma_cycles``: cycles of MFMAs whose opcode is not
-    known (of no use here: for the builder); ``depth``: folders below the path to search.
+    known (of no use here: for the builder); ``depth``: folders below the path to search;
+    ``within``: resolved folders outside of which nothing beside the path is looked at.
     """
 
     listing: Sequence[str] | str
@@ -53,6 +54,7 @@ class OpenOptions(TypedDict, total=False):
     source_root: Mapping[str, str] | None
     assume_mfma_cycles: int | None
     depth: int
+    within: Sequence[Path]
 
 
 def captures_of(
@@ -73,6 +75,7 @@ def captures_of(
         options.get("arch"),
         dict(options.get("source_root") or {}),
         options.get("depth", DEPTH),
+        tuple(options.get("within") or ()),
     )
     if len(roots) > 1 and all(root.is_file() for root in roots):
         files, notes = once(roots)
@@ -159,6 +162,7 @@ class _Options:
     arch: str | None
     source_root: dict[str, str]
     depth: int = DEPTH
+    within: tuple[Path, ...] = ()
 
 
 class _Opening:
@@ -180,7 +184,7 @@ class _Opening:
         near = dict.fromkeys(f.parent for f in files)
         far = dict.fromkeys(f.parent.parent for f in files)
         process = stream_group(files[0])[0]
-        around = look_around([near, far], process)
+        around = look_around([near, far], process, self.options.within)
         listing = self._stream_listing(streams, around)
         if any(s.header.suspicious for s in streams):
             self.notes.append(
@@ -208,7 +212,7 @@ class _Opening:
 
     def decoded(self, path: Place) -> Capture:
         """The capture of a decoded directory."""
-        around = look_around([[path], [path.parent]])
+        around = look_around([[path], [path.parent]], within=self.options.within)
         self.beside = [path]
         own: list[tuple[Place, ...]] = (
             [(path / "code.json",)] if (path / "code.json").is_file() else []

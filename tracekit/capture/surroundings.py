@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tracekit.capture.archive import Place
@@ -107,10 +108,22 @@ class _Finding:
             self.found.notes.append(f"{entry}: a link that leads nowhere, left out")
 
 
-def look_around(folders: Sequence[Iterable[Place]], process: str = "") -> Surroundings:
+def inside(place: Place, within: Sequence[Path]) -> bool:
+    """Whether ``place`` lies in one of the folders ``within``, links followed; members of an
+    archive do where that was opened."""
+    if not within or not isinstance(place, Path):
+        return True
+    real = place.resolve()
+    return any(real.is_relative_to(folder) for folder in within)
+
+
+def look_around(
+    folders: Sequence[Iterable[Place]], process: str = "", within: Sequence[Path] = ()
+) -> Surroundings:
     """Search ``folders`` without descending: those of each distance, the nearest first.
 
-    ``process``: the prefix that rocprofv3 gave the capture's files, "" unknown.
+    ``process``: the prefix that rocprofv3 gave the capture's files, "" unknown.  ``within``:
+    resolved folders; what lies outside of all of them, or is a link to there, is passed over.
     """
     finding = _Finding(found := Surroundings())
     seen: set[Place] = set()
@@ -121,8 +134,10 @@ def look_around(folders: Sequence[Iterable[Place]], process: str = "") -> Surrou
                 continue
             seen.add(real)
             for entry in entries(folder):
-                finding.take(distance, entry)
-            _meta(found, folder / "meta.json")
+                if inside(entry, within):
+                    finding.take(distance, entry)
+            if inside(folder / "meta.json", within):
+                _meta(found, folder / "meta.json")
     for entry in _own(finding.objects, process, found.notes, code_object_id):
         number = code_object_id(entry)
         if number is not None and is_elf(entry):

@@ -21,6 +21,7 @@ COMMANDS = {
     "clock": "The shader clock over time.",
     "markers": "Marker scopes and the pipes inside each.",
     "export": "Write pftrace, parquet, speedscope, HTML or the RCV directory.",
+    "mcp": "Answer a coding agent's questions over MCP.",
     "dashboard": "Browse timelines, bubble maps and comparisons in a browser.",
     "bundle": "Put a capture into one archive to share.",
     "listing": "Disassemble a code object to a code.json, for machines without LLVM.",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.digests import from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options, per_simd_option
@@ -70,6 +71,7 @@ _WAVE_TIME = {
 @click.option("--map", "with_map", is_flag=True, help="Add the bubble maps to the JSON result.")
 @per_simd_option
 @output_options
+@from_digests()
 def command(source: Source, window: str, minimum: int, with_map: bool, output: Output) -> None:
     """Why the matrix pipe is idle: what the wave does that ends the bubble.
 

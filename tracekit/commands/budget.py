@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tracekit.commands.digests import Served, from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options, per_simd_option
@@ -136,6 +137,7 @@ def _explained(simds: pd.DataFrame) -> list[str]:
               help="Also what each opcode costs an iteration.")  # fmt: skip
 @per_simd_option
 @output_options
+@from_digests(Served(variants=("each",)))
 def command(source: Source, window: str, rate: tuple[str, ...], each: bool, output: Output) -> None:
     """What an iteration of the dominant loop costs each pipe, and what bounds it.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.digests import Served, from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
@@ -21,10 +23,17 @@ if TYPE_CHECKING:
 _WIDTH = 96
 
 
+def _code(entries: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> int:
+    """1 with --strict where an entry of the JSON result does not allow conclusions."""
+    verdicts = [entry["quality"]["verdict"] for entry in entries]
+    return int(options["strict"] and "do not conclude" in verdicts)
+
+
 @click.command("check", cls=Grouped)
 @source_options
 @click.option("--strict", is_flag=True, help='Exit with 1 when a verdict is "do not conclude".')
 @output_options
+@from_digests(Served(judged=False, gate=_code, gated=("strict",), between="\n"))
 def command(source: Source, strict: bool, output: Output) -> int:
     """Whether a capture can be trusted, why, and what to change.
 
@@ -36,9 +45,9 @@ def command(source: Source, strict: bool, output: Output) -> int:
     only --se counts.
     """
     judged = source.checked()
-    if output.format == "json":
+    if "json" in output.forms:
         output.json(results("tracekit.check/2", [_payload(analysis) for analysis in judged]))
-    elif output.format == "csv":
+    if "csv" in output.forms:
         import pandas as pd
 
         from tracekit.analysis.checks.findings import COLUMNS
@@ -61,12 +70,11 @@ def command(source: Source, strict: bool, output: Output) -> int:
                 )
             ]
         )
-    else:
+    if "text" in output.forms:
         with output.open() as out:
             out.write("\n".join(map(_text, judged)))
-    if output.format != "json":
-        emit_notes(output, [Report(analysis, analysis.timeline.waves) for analysis in judged])
-    return int(strict and any(a.quality.verdict == "do not conclude" for a in judged))
+    emit_notes(output, [Report(analysis, analysis.timeline.waves) for analysis in judged])
+    return _code([header(analysis) for analysis in judged], {"strict": strict})
 
 
 def _payload(analysis: Analysis) -> dict[str, object]:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.digests import check_options, explains_digests, only_sides
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, bad_quality_option, output_options
+from tracekit.commands.selection import FILTERS
 from tracekit.commands.streams import tell
 from tracekit.present.cells import signed
 from tracekit.present.payload import envelope, records
@@ -102,6 +104,7 @@ class _Judged:
     "paths, and nothing is compared.",
 )  # fmt: skip
 @output_options
+@explains_digests
 def command(source: Source, window: str, output: Output, **given: Any) -> int:
     """What a change did, and whether it is more than noise: BASE NEW, or BASE... --new NEW...
 
@@ -112,11 +115,11 @@ def command(source: Source, window: str, output: Output, **given: Any) -> int:
     95 % interval of the difference: between runs where a side has several, else within the run,
     over batches of its iterations; within noise: it contains 0.
 
-    A path is a capture, or a baseline that --save wrote. --require takes cycles and
-    median_cycles (cycles or %), matrix, vector, overlap and matrix_idle (points). It holds only
-    if the whole interval satisfies it; the smallest change that these runs could show is
-    printed. Captures whose verdict does not carry the question are refused. A warning says when
-    the two run different kernels or code.
+    A path is a capture, a baseline that --save wrote, or a digest (see explain --save).
+    --require takes cycles and median_cycles (cycles or %), matrix, vector, overlap and
+    matrix_idle (points). It holds only if the whole interval satisfies it; the smallest change
+    that these runs could show is printed. Captures whose verdict does not carry the question
+    are refused. A warning says when the two run different kernels or code.
 
     -o with a name in .md writes the page for a pull request.
     """
@@ -160,7 +163,8 @@ def _runs(source: Source, window: str) -> list[list[Run]]:
     from tracekit.analysis.requirements import NotComparable
 
     kept = {path: saved.read(path) for path in source.paths if saved.is_saved(path)}
-    paths = tuple(path for path in source.paths if path not in kept)
+    digested = {path: _digested(source, path, window) for path in source.digests}
+    paths = tuple(path for path in source.paths if path not in kept | digested)
     found = replace(source, paths=paths, each=True).analyses(window) if paths else []
     if len(found) != len(paths):
         names = ", ".join(each.timeline.capture for each in found[:8])
@@ -171,10 +175,18 @@ def _runs(source: Source, window: str) -> list[list[Run]]:
         if not source.quiet:
             tell(f"{run.origin.capture} (baseline): {run.quality.line()}")
     measured = iter(found)
+    known = kept | digested
     return [
-        kept[path] if path in kept else [measure(next(measured), source.filters)]
+        known[path] if path in known else [measure(next(measured), source.filters)]
         for path in source.paths
     ]
+
+
+def _digested(source: Source, path: str, window: str) -> list[Run]:
+    """The run that a digest holds."""
+    (found,) = replace(source, paths=(path,)).opened_digests()
+    check_options(found, only=("timing", *FILTERS))
+    return [only_sides(found, window, quiet=source.quiet).run]
 
 
 def _save(runs: Sequence[Run], path: str, output: Output) -> None:

@@ -7,11 +7,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.digests import from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
 from tracekit.present.cells import Column, address, is_missing, number, percent
-from tracekit.present.report import Report, View, emit, emit_notes
+from tracekit.present.report import Report, View, emit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,7 @@ _VIEW = {
 @click.command("hotspots", cls=Grouped)
 @source_options
 @output_options
+@from_digests()
 def command(source: Source, output: Output) -> None:
     """Where the time goes, per line of code: cycles of all traced waves together.
 
@@ -57,12 +59,8 @@ def command(source: Source, output: Output) -> None:
         result = analysis.hotspots
         shown = {"ran": _ran(result.rows)}
         reports.append(Report(analysis, result.rows, result.notes, shown=shown))
-    if output.format == "csv":
-        with output.open() as out:
-            write_stats(out, [report.csv for report in reports])
-        emit_notes(output, reports)
-        return
-    emit(output, "tracekit.hotspots/2", reports, [View("ran", "hotspots", _VIEW)])
+    views = [View("ran", "hotspots", _VIEW)]
+    emit(output, "tracekit.hotspots/2", reports, views, write_stats)
 
 
 def _ran(rows: pd.DataFrame) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands.digests import from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options
@@ -25,6 +26,7 @@ _STREAM_COLUMNS = (
 @click.command("info", cls=Grouped)
 @source_options
 @output_options
+@from_digests()
 def command(source: Source, output: Output) -> None:
     """What a capture holds: streams, kernels, waves, architecture, decoder.
 
@@ -35,12 +37,11 @@ def command(source: Source, output: Output) -> None:
         for analysis in source.analyses(tables=("streams", "occupancy"))
     ]
     payloads = [_describe(report) for report in reports]
-    if output.format == "json":
+    if "json" in output.forms:
         output.json(results("tracekit.info/2", payloads))
-        return
-    if output.format == "csv":
+    if "csv" in output.forms:
         output.csv([report.csv for report in reports])
-    else:
+    if "text" in output.forms:
         with output.open() as out:
             for report, payload in zip(reports, payloads, strict=True):
                 out.write(_text(report.analysis.timeline, payload))

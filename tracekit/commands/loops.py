@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tracekit.commands.digests import from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options
 from tracekit.commands.output import Output, output_options, per_simd_option
@@ -44,6 +45,7 @@ _PHASES = {
 @source_options
 @per_simd_option
 @output_options
+@from_digests()
 def command(source: Source, output: Output) -> None:
     """The loops that the waves ran, and how long an iteration takes.
 

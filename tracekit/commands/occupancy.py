@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
+from tracekit.analysis.checks.findings import Quality
+from tracekit.commands.digests import Served, from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, bad_quality_option, output_options, per_simd_option
@@ -13,6 +16,38 @@ from tracekit.commands.streams import tell
 from tracekit.present import views
 from tracekit.present.cells import is_missing
 from tracekit.present.report import Report, View, emit
+
+
+def _gate(entries: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> int:
+    """Exit code of --fail-under over the entries of the JSON result."""
+    fail_under = options["fail_under"]
+    if fail_under is None:
+        return 0
+    refused = "" if options["allow_bad_quality"] else _refusal(entries)
+    reason = refused or _below([entry["rows"] for entry in entries], fail_under)
+    if reason:
+        tell(f"{reason}")
+    return 3 if reason else 0
+
+
+def _refusal(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Why --fail-under may not decide; "" where it may."""
+    for entry in entries:
+        reason = Quality.told(entry["quality"]).refusal(("matrix",))
+        if reason:
+            return f"--fail-under: refused: {entry['capture']}: {reason} (--allow-bad-quality)"
+    return ""
+
+
+def _below(tables: Sequence[Any], fail_under: float) -> str:
+    """Why the occupancies do not pass; "" where they do."""
+    values = [row["matrix_occupancy"] for table in tables for row in table]
+    known = [100 * value for value in values if not is_missing(value)]
+    if not known or len(known) < len(values):
+        return "--fail-under: no matrix occupancy to compare"
+    if min(known) < fail_under:
+        return f"matrix occupancy {min(known):.1f} % is below {fail_under:g} %"
+    return ""
 
 
 @click.command("occupancy", cls=Grouped)
@@ -25,6 +60,7 @@ from tracekit.present.report import Report, View, emit
 @bad_quality_option
 @per_simd_option
 @output_options
+@from_digests(Served(gate=_gate, gated=("fail_under", "allow_bad_quality")))
 def command(
     source: Source, window: str, fail_under: float | None, allow_bad_quality: bool, output: Output
 ) -> int:
@@ -45,37 +81,5 @@ def command(
         reports.append(Report(analysis, result.rows, result.notes, tables, shown=shown))
     view = View("shares", "pipe occupancy", views.OCCUPANCY, window_of="rows", fold=views.SIMDS)
     emit(output, "tracekit.occupancy/2", reports, [view])
-    if fail_under is None:
-        return 0
-    refused = "" if allow_bad_quality else _refusal(reports)
-    return _failed(refused or _below([report.rows for report in reports], fail_under))
-
-
-def _refusal(reports: list[Report]) -> str:
-    """Why --fail-under may not decide; "" where it may."""
-    for report in reports:
-        reason = report.analysis.quality.refusal(("matrix",))
-        if reason:
-            return (
-                f"--fail-under: refused: {report.analysis.timeline.capture}: {reason} "
-                "(--allow-bad-quality)"
-            )
-    return ""
-
-
-def _below(tables: list[Any], fail_under: float) -> str:
-    """Why the occupancies do not pass; "" where they do."""
-    values = [value for table in tables for value in table["matrix_occupancy"].tolist()]
-    known = [100 * value for value in values if not is_missing(value)]
-    if not known or len(known) < len(values):
-        return "--fail-under: no matrix occupancy to compare"
-    if min(known) < fail_under:
-        return f"matrix occupancy {min(known):.1f} % is below {fail_under:g} %"
-    return ""
-
-
-def _failed(reason: str) -> int:
-    """Exit code of the gate; ``reason`` is "" where it passes."""
-    if reason:
-        tell(f"{reason}")
-    return 3 if reason else 0
+    options = {"fail_under": fail_under, "allow_bad_quality": allow_bad_quality}
+    return _gate([report.payload() for report in reports], options)

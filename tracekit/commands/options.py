@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracekit.commands import digests
 from tracekit.commands.grouping import shared
 from tracekit.commands.selection import FILTERS, missing, refuse
+from tracekit.commands.stand_in import source_of
 from tracekit.commands.streams import tell
+from tracekit.digest.container import is_digest
 from tracekit.errors import TracekitError
 from tracekit.gfx9 import ARCHS
 
 if TYPE_CHECKING:
     from tracekit.analysis.analysis import Analysis
     from tracekit.build import OpenCapture
+    from tracekit.digest.digest import Opened
     from tracekit.tables.timeline import Timeline
 
 Decorated = Callable[..., Any]
@@ -44,6 +48,21 @@ class Source:
     #: Whether every path is a capture of its own, also where all are streams.
     each: bool = False
     depth: int = DEPTH
+    #: Folders outside of which nothing beside a path is looked at.
+    within: tuple[Path, ...] = ()
+
+    @cached_property
+    def digests(self) -> tuple[str, ...]:
+        """The paths that are digests, not captures."""
+        return tuple(filter(is_digest, self.paths))
+
+    def opened_digests(self) -> list[Opened]:
+        """The digests; raises NotInDigest where some of the paths are captures."""
+        from tracekit.digest.digest import Opened
+
+        if len(self.digests) < len(self.paths):
+            raise digests.NotInDigest("give captures or digests (.tkd), not both at once")
+        return [Opened.of(path) for path in self.digests]
 
     def captures(self) -> list[list[str]]:
         """Paths of each capture: streams given together are one, directories are one each."""
@@ -63,7 +82,7 @@ class Source:
             yield open_all(
                 paths, listing=self.listing, load_base=bases(self.load_base), arch=self.arch,
                 source_root=roots(self.source_root), assume_mfma_cycles=self.assume_mfma_cycles,
-                depth=self.depth,
+                depth=self.depth, within=self.within,
             )  # fmt: skip
 
     def analyses(
@@ -184,7 +203,7 @@ def roots(options: tuple[str, ...]) -> dict[str, str]:
 
 
 #: Options that say how to read, as Source has them.
-_READING = ("paths", "timing", "listing", "load_base", "arch", "source_root",
+READING = ("paths", "timing", "listing", "load_base", "arch", "source_root",
             "assume_mfma_cycles", "depth")  # fmt: skip
 
 
@@ -193,10 +212,13 @@ def source_options(function: Decorated) -> Decorated:
 
     @wraps(function)
     def wrapper(**given: Any) -> Any:
-        own = {name: given.pop(name) for name in _READING}
+        own = {name: given.pop(name) for name in READING}
         filters = {name: given.pop(name) for name in FILTERS}
         quiet = bool(click.get_current_context().params.get("quiet"))
-        return function(Source(filters=filters, quiet=quiet, **own), **given)
+        source = source_of(Source(filters=filters, quiet=quiet, **own))
+        if source.digests and not hasattr(function, "served"):
+            raise digests.refuse(source.digests[0], str(click.get_current_context().command.name))
+        return function(source, **given)
 
     decorated: Decorated = wrapper
     for name, what in reversed(FILTERS.items()):

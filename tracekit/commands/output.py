@@ -14,10 +14,20 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from tracekit.commands.grouping import shared
+from tracekit.commands.stand_in import output_of
 from tracekit.commands.streams import silence, tell
 from tracekit.errors import TracekitError
 from tracekit.present.payload import plain
-from tracekit.present.tables import Shown, room, wrapped, write_table
+from tracekit.present.tables import (
+    Cells,
+    CsvWriter,
+    Shown,
+    room,
+    wrapped,
+    write_cells,
+    write_csv,
+    write_table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +46,11 @@ class Output:
     #: Whether each SIMD has a row, not only those of an SE together.
     per_simd: bool = False
 
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The formats to write: the one that was asked for."""
+        return (self.format,)
+
     def note(self, text: str) -> None:
         """A remark on stderr."""
         if not self.quiet:
@@ -47,8 +62,8 @@ class Output:
             tell(f"warning: {text}")
 
     @contextmanager
-    def open(self) -> Iterator[IO[str]]:
-        """Where the result goes; never over a file unless forced.
+    def open(self, form: str = "text") -> Iterator[IO[str]]:
+        """Where the result goes, in whichever ``form``; never over a file unless forced.
 
         What a closed pipe does not take is dropped: the exit code stays the command's.
         """
@@ -69,14 +84,13 @@ class Output:
             raise TracekitError(f"{path}: {error.strerror}") from None
 
     def json(self, payload: object) -> None:
-        with self.open() as out:
+        with self.open("json") as out:
             json.dump(payload, out, indent=2, default=plain, allow_nan=False)
             out.write("\n")
 
-    def csv(self, tables: Sequence[pd.DataFrame]) -> None:
-        with self.open() as out:
-            for number, table in enumerate(tables):
-                table.to_csv(out, index=False, header=number == 0, lineterminator="\n")
+    def csv(self, tables: Sequence[pd.DataFrame], write: CsvWriter = write_csv) -> None:
+        with self.open("csv") as out:
+            write(out, tables)
 
     def tables(self, tables: Sequence[Shown], head: Sequence[str] = ()) -> None:
         """Lines and tables for people, a blank line apart."""
@@ -87,6 +101,15 @@ class Output:
                 if number or head:
                     out.write("\n")
                 write_table(out, shown, whole=self.everything, width=width)
+
+    def cells(self, tables: Sequence[Cells]) -> None:
+        """Tables that are in words already."""
+        with self.open() as out:
+            width = None if self.wide or self.path else room(out)
+            for number, shown in enumerate(tables):
+                if number:
+                    out.write("\n")
+                write_cells(out, shown, whole=self.everything, width=width)
 
 
 quiet_option = shared("-q", "--quiet", is_flag=True, help="No notes and no verdict on stderr.")
@@ -104,7 +127,7 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         extension = Path(own["path"] or "").suffix.lower()
         chosen = "csv" if as_csv or (extension == ".csv" and not as_json) else "text"
         chosen = "json" if as_json or (extension == ".json" and not as_csv) else chosen
-        return function(*arguments, output=Output(chosen, **own), **rest)
+        return function(*arguments, output=output_of(Output(chosen, **own)), **rest)
 
     decorated: Callable[..., Any] = wrapper
     for option in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tracekit.commands.digests import from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options, per_simd_option
@@ -54,6 +55,7 @@ _SIMDS = {
 @window_option()
 @per_simd_option
 @output_options
+@from_digests()
 def command(source: Source, window: str, output: Output) -> None:
     """Whether the waves of a SIMD take turns at the matrix pipe (ping-pong).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tracekit.commands.digests import from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options, per_simd_option
@@ -40,6 +41,7 @@ _WAITS = {
 @window_option()
 @per_simd_option
 @output_options
+@from_digests()
 def command(source: Source, window: str, output: Output) -> None:
     """The MFMA opcodes that ran, how near to the peak they are, and hazard time.
 

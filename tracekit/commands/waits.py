@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from tracekit.commands.digests import Served, from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options, per_simd_option
@@ -22,6 +23,7 @@ _SIMD = {"se": Column("SE", rank=0), "simd": Column("SIMD", rank=0)}
 @click.option("--loads", "with_loads", is_flag=True, help="Also by memory instruction.")
 @per_simd_option
 @output_options
+@from_digests(Served(variants=("with_loads",)))
 def command(source: Source, window: str, with_loads: bool, output: Output) -> None:
     """Which memory operation each s_waitcnt waits for, and how early that was issued.
 

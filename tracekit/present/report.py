@@ -10,7 +10,7 @@ from tracekit.present.cells import Column
 from tracekit.present.folding import folded
 from tracekit.present.payload import header, records, results
 from tracekit.present.sentences import origin, title, window_label
-from tracekit.present.tables import Shown
+from tracekit.present.tables import CsvWriter, Shown, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Sink(Protocol):
-    """Where results go, in the format that was asked for: text, csv or json."""
+    """Where results go, in the formats that were asked for: text, csv, json."""
 
     @property
-    def format(self) -> str: ...
+    def forms(self) -> tuple[str, ...]: ...
     @property
     def per_simd(self) -> bool: ...
     def json(self, payload: object) -> None: ...
-    def csv(self, tables: Sequence[pd.DataFrame]) -> None: ...
+    def csv(self, tables: Sequence[pd.DataFrame], write: CsvWriter = ...) -> None: ...
     def tables(self, tables: Sequence[Shown]) -> None: ...
     def note(self, text: str) -> None: ...
 
@@ -35,7 +35,7 @@ class Noted(Protocol):
     """A result with what there is to know about it."""
 
     @property
-    def analysis(self) -> Analysis: ...
+    def capture(self) -> str: ...
     @property
     def all_notes(self) -> list[str]: ...
 
@@ -84,6 +84,10 @@ class Report:
         return result
 
     @property
+    def capture(self) -> str:
+        return self.analysis.timeline.capture
+
+    @property
     def all_notes(self) -> list[str]:
         """Those of the timeline, then those of the analysis."""
         return [*self.analysis.timeline.notes, *self.notes]
@@ -92,7 +96,7 @@ class Report:
     def csv(self) -> pd.DataFrame:
         """``rows`` with the name of their capture in front."""
         table = self.rows.copy()
-        table.insert(0, "capture", self.analysis.timeline.capture)
+        table.insert(0, "capture", self.capture)
         return table
 
     def view(self, view: View, *, per_simd: bool = False) -> Shown:
@@ -112,14 +116,19 @@ class Report:
         return Shown(table, heading, columns, raw=view.raw)
 
 
-def emit(sink: Sink, schema: str, reports: Sequence[Report], views: Sequence[View]) -> None:
-    """Write ``reports`` in the format asked for; people see why a capture has no table."""
-    if sink.format == "json":
+def emit(
+    sink: Sink,
+    schema: str,
+    reports: Sequence[Report],
+    views: Sequence[View],
+    csv: CsvWriter = write_csv,
+) -> None:
+    """Write ``reports`` in the formats asked for; people see why a capture has no table."""
+    if "json" in sink.forms:
         sink.json(results(schema, [report.payload() for report in reports]))
-        return
-    if sink.format == "csv":
-        sink.csv([report.csv for report in reports])
-    else:
+    if "csv" in sink.forms:
+        sink.csv([report.csv for report in reports], csv)
+    if "text" in sink.forms:
         sink.tables(
             [table for report in reports for table in _tables(report, views, sink.per_simd)]
         )
@@ -133,8 +142,8 @@ def _tables(report: Report, views: Sequence[View], per_simd: bool) -> list[Shown
 
 
 def emit_notes(sink: Sink, reports: Sequence[Noted]) -> None:
-    """All notes on stderr; with several captures each names its own."""
-    for report in reports:
+    """All notes on stderr, which JSON has itself; with several captures each names its own."""
+    for report in reports if sink.forms != ("json",) else ():
         for note in report.all_notes:
-            named = f"{report.analysis.timeline.capture}: {note}"
+            named = f"{report.capture}: {note}"
             sink.note(note if len(reports) == 1 else named)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING
 
 from tracekit.present.cells import Column
@@ -36,6 +36,23 @@ class Shown:
     raw: bool = False
 
 
+@dataclass(frozen=True)
+class Cells:
+    """The same in words: ``columns`` say how, ``rows`` have a text for each; ``more``: rows
+    that are not among them."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: Sequence[Sequence[str]]
+    limit: int | None = ROWS
+    raw: bool = False
+    more: int = 0
+
+
+#: Writes the tables of several captures as one file.
+CsvWriter = Callable[[IO[str], Sequence["pd.DataFrame"]], None]
+
+
 def room(out: IO[str]) -> int | None:
     """Columns of the terminal, or what COLUMNS says; None: as wide as it gets."""
     told = os.environ.get("COLUMNS", "")
@@ -49,6 +66,23 @@ def room(out: IO[str]) -> int | None:
         return None
 
 
+def write_csv(out: IO[str], tables: Sequence[pd.DataFrame]) -> None:
+    """Tables of the same columns as one, below one heading."""
+    for number, table in enumerate(tables):
+        table.to_csv(out, index=False, header=number == 0, lineterminator="\n")
+
+
+def cells(shown: Shown) -> Cells:
+    """All of a table in words: the columns that it has, one that may be cut at the end."""
+    table, columns = shown.table, shown.columns
+    names = _last_cut([name for name in columns if name in table.columns], columns)
+    texts = [list(map(columns[name].cell, table[name].tolist())) for name in names]
+    return Cells(
+        shown.title, tuple(columns[name] for name in names), list(zip(*texts, strict=True)),
+        shown.limit, shown.raw,
+    )  # fmt: skip
+
+
 def write_table(
     out: IO[str], shown: Shown, *, whole: bool = False, width: int | None = None
 ) -> None:
@@ -56,21 +90,35 @@ def write_table(
 
     A table without rows is one line that says so.
     """
-    table, columns = shown.table, shown.columns
-    if not len(table):
-        out.write(wrapped(f"{shown.title}: none", width) + "\n")
-        return
     limit = None if whole or (shown.raw and not out.isatty()) else shown.limit
-    part = table if limit is None else table.head(limit)
-    names = _last_cut([name for name in columns if name in table.columns], columns)
-    cells = {
-        name: [columns[name].heading, *map(columns[name].cell, part[name].tolist())]
-        for name in names
+    part = shown.table if limit is None else shown.table.head(limit)
+    hidden = len(shown.table) - len(part)
+    _write(out, cells(replace(shown, table=part)), hidden, width)
+
+
+def write_cells(
+    out: IO[str], table: Cells, *, whole: bool = False, width: int | None = None
+) -> None:
+    """``write_table`` of what is in words already."""
+    limit = None if whole or (table.raw and not out.isatty()) else table.limit
+    part = table.rows if limit is None else table.rows[:limit]
+    _write(out, replace(table, rows=part), len(table.rows) - len(part), width)
+
+
+def _write(out: IO[str], table: Cells, hidden: int, width: int | None) -> None:
+    """``hidden``: rows that are there and not shown."""
+    if not table.rows:
+        out.write(wrapped(f"{table.title}: none", width) + "\n")
+        return
+    columns = {str(at): column for at, column in enumerate(table.columns)}
+    texts = {
+        name: [columns[name].heading, *column]
+        for name, column in zip(columns, zip(*table.rows, strict=True), strict=True)
     }
-    widths = {name: max(map(len, cells[name])) for name in names}
-    kept = names if width is None else fitting(names, columns, widths, width)
-    out.write(wrapped(shown.title, width) + "\n")
-    for row in zip(*(cells[name] for name in kept), strict=True):
+    widths = {name: max(map(len, texts[name])) for name in columns}
+    kept = list(columns) if width is None else fitting(list(columns), columns, widths, width)
+    out.write(wrapped(table.title, width) + "\n")
+    for row in zip(*(texts[name] for name in kept), strict=True):
         line = _GAP.join(
             text.ljust(widths[name]) if columns[name].left else text.rjust(widths[name])
             for name, text in zip(kept, row, strict=True)
@@ -78,12 +126,13 @@ def write_table(
         cut = width is not None and len(line) > width and columns[kept[-1]].cut
         out.write((line[: width - 1] + "…" if cut and width else line) + "\n")
     more = []
-    if len(part) < len(table):
-        hidden = len(table) - len(part)
+    if hidden:
         more.append(f"+{hidden:,} row{'s' if hidden > 1 else ''}: --all")
-    if len(kept) < len(names):
-        left = len(names) - len(kept)
+    if len(kept) < len(columns):
+        left = len(columns) - len(kept)
         more.append(f"+{left} column{'s' if left > 1 else ''}: --wide")
+    if table.more:
+        more.append(f"+{table.more:,} row{'s' if table.more > 1 else ''} left out of the digest")
     if more:
         out.write(", ".join(more) + "\n")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -63,6 +63,13 @@ class Quality:
         worst = ordered[0].severity if ordered else "info"
         verdicts: dict[str, Verdict] = {"fatal": "do not conclude", "warning": "usable"}
         return cls(verdicts.get(worst, "good"), ordered)
+
+    @classmethod
+    def told(cls, found: Mapping[str, Any]) -> Quality:
+        """What a JSON result says (``summary``, or ``asdict``): enough to refuse by."""
+        findings = [Finding(**{**each, "blocks": tuple(each["blocks"])})
+                    for each in found["findings"]]  # fmt: skip
+        return cls(found["verdict"], findings)
 
     @property
     def reasons(self) -> list[Finding]:

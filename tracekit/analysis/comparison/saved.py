@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ def is_saved(path: str | Path) -> bool:
 
 def payload(runs: Sequence[Run]) -> dict[str, Any]:
     """What is written: a metric is [se, simd, name, value, error, degrees of freedom]."""
-    return {"schema": SCHEMA, "tracekit": VERSION, "runs": [_entry(run) for run in runs]}
+    return {"schema": SCHEMA, "tracekit": VERSION, "runs": [entry(run) for run in runs]}
 
 
 def read(path: str | Path) -> list[Run]:
@@ -45,7 +45,7 @@ def read(path: str | Path) -> list[Run]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA:
             raise TracekitError(f"{path}: is {content['schema']}, this version reads {SCHEMA}")
-        runs = [_run(entry) for entry in content["runs"]]
+        runs = [run_of(each) for each in content["runs"]]
     except OSError as error:
         raise TracekitError(f"{path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -55,7 +55,8 @@ def read(path: str | Path) -> list[Run]:
     return runs
 
 
-def _entry(run: Run) -> dict[str, Any]:
+def entry(run: Run) -> dict[str, Any]:
+    """One run as JSON."""
     origin = asdict(run.origin)
     return {
         **origin,
@@ -70,23 +71,25 @@ def _entry(run: Run) -> dict[str, Any]:
     }
 
 
-def _run(entry: dict[str, Any]) -> Run:
+def run_of(found: Mapping[str, Any]) -> Run:
+    """The run that ``entry`` was made of; raises ValueError, KeyError, TypeError or
+    AttributeError for anything else."""
     origin = Origin(
-        **{name: entry[name] for name in ("capture", "kernel", "timing", "window")},
-        arch=ArchChoice(**entry["arch"]),
-        simulated=bool(entry["simulated"]),
-        synthetic=bool(entry["synthetic"]),
-        notes=tuple(entry["notes"]),
-        filters=tuple((str(name), int(value)) for name, value in entry["filters"].items()),
+        **{name: found[name] for name in ("capture", "kernel", "timing", "window")},
+        arch=ArchChoice(**found["arch"]),
+        simulated=bool(found["simulated"]),
+        synthetic=bool(found["synthetic"]),
+        notes=tuple(found["notes"]),
+        filters=tuple((str(name), int(value)) for name, value in found["filters"].items()),
     )
-    findings = [Finding(**{**each, "blocks": tuple(each["blocks"])}) for each in entry["findings"]]
+    findings = [Finding(**{**each, "blocks": tuple(each["blocks"])}) for each in found["findings"]]
     metrics = {
         Metric(int(se), int(simd), str(name)): Estimate(
             float(value), math.nan if error is None else float(error), float(freedom)
         )
-        for se, simd, name, value, error, freedom in entry["metrics"]
+        for se, simd, name, value, error, freedom in found["metrics"]
     }
-    body = Body(**{name: tuple(values) for name, values in entry["body"].items()})
+    body = Body(**{name: tuple(values) for name, values in found["body"].items()})
     if len({len(body.texts), len(body.kinds), len(body.lines), len(body.vaddrs)}) > 1:
         raise ValueError("columns of unequal length")
-    return Run(origin, Quality.of(findings), body, metrics, tuple(entry["analysis_notes"]))
+    return Run(origin, Quality.of(findings), body, metrics, tuple(found["analysis_notes"]))

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
-from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.attribution.names import CAUSES
-from tracekit.analysis.explain.evidence import Evidence, kernels
 from tracekit.analysis.model import bootstrap
-from tracekit.analysis.turns import SHARES
+from tracekit.analysis.turns import SHARES, Turns
 
 Verdict = Literal["shrank", "grew", "unchanged"]
+
+
+class Side(Protocol):
+    """A kernel before or after: Evidence, or what a digest kept of it."""
+
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def matrix_cycles(self) -> int: ...
+    @property
+    def turns(self) -> Turns | None: ...
 
 
 @dataclass(frozen=True)
@@ -35,18 +44,17 @@ class Change:
     verdict: Verdict
 
 
-def matching(evidence: Evidence, base: Analysis) -> Evidence | None:
-    """The kernel of ``base`` with the name of ``evidence``; without, its heaviest."""
-    found = kernels(base)
-    named = [each for each in found if each.kernel == evidence.kernel]
-    heaviest = sorted(found, key=lambda each: each.idle - each.window_cycles)
+def matching(kernel: str, base: Sequence[Side]) -> Side | None:
+    """The one of ``base`` with the name ``kernel``; without, the heaviest."""
+    named = [each for each in base if each.kernel == kernel]
+    heaviest = sorted(base, key=lambda each: -each.matrix_cycles)
     return next(iter([*named, *heaviest]), None)
 
 
-def changes(before: Evidence, after: Evidence) -> tuple[Change, ...]:
+def changes(before: Side, after: Side) -> tuple[Change, ...]:
     """The iteration and every cause that either has, largest difference first; empty where
     one of the two has no loop."""
-    sides = [_side(each, stream) for stream, each in enumerate((before, after))]
+    sides = [_side(each.turns, stream) for stream, each in enumerate((before, after))]
     if sides[0] is None or sides[1] is None:
         return ()
     (old, old_draws), (new, new_draws) = sides[0], sides[1]
@@ -60,9 +68,9 @@ def changes(before: Evidence, after: Evidence) -> tuple[Change, ...]:
     return (*first, *sorted(rest, key=lambda each: -abs(each.difference)))
 
 
-def _side(evidence: Evidence, stream: int) -> tuple[Sequence[float], bootstrap.Floats] | None:
+def _side(cut: Turns | None, stream: int) -> tuple[Sequence[float], bootstrap.Floats] | None:
     """(values, replicates) of the iteration and each cause, cycles."""
-    cut, length = evidence.turns, evidence.iteration
+    length = None if cut is None else cut.iteration
     if cut is None or length is None:
         return None
     values = cut.values[:, len(SHARES) :].astype(float)

@@ -62,6 +62,11 @@ class Evidence:
         """Matrix-idle cycles of all SIMDs."""
         return sum(view.idle for view in self.views)
 
+    @property
+    def matrix_cycles(self) -> int:
+        """Matrix-busy cycles of all SIMDs."""
+        return self.window_cycles - self.idle
+
     @cached_property
     def cycles(self) -> dict[str, int]:
         """Idle cycles by cause."""
@@ -149,9 +154,7 @@ class Evidence:
     @cached_property
     def iteration(self) -> float | None:
         """Median cycles of an iteration of one wave; None without a loop."""
-        if self.turns is None or not len(self.turns.lengths):
-            return None
-        return float(np.median(self.turns.lengths))
+        return None if self.turns is None else self.turns.iteration
 
     def ref(self, code_object: int, vaddr: int, line: int = -1, *, text: str = "") -> Ref:
         """The instruction at an address, or where there are none at a line of code.json; one

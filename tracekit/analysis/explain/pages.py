@@ -55,7 +55,7 @@ def page(evidence: Evidence, gains: Gains = NO_GAINS) -> Page:
     return Page(
         kernel=evidence.kernel,
         conclude=conclude,
-        matrix_cycles=evidence.window_cycles - evidence.idle,
+        matrix_cycles=evidence.matrix_cycles,
         scope=_scope(evidence),
         headline=_headline(evidence),
         causes=explained,

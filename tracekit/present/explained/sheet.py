@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from tracekit.analysis.explain.changes import Change
-from tracekit.analysis.explain.page import Advice, Cause, Chain, Gain, Page, Ref, Tail
-from tracekit.analysis.model.kernels import short_name
 from tracekit.present.cells import mean, number, percent, signed
+
+if TYPE_CHECKING:
+    from tracekit.analysis.explain.changes import Change
+    from tracekit.analysis.explain.page import Advice, Cause, Chain, Gain, Page, Ref, Tail
 
 #: Causes, advice and changes that a page shows, and lines behind a cause, without and with
 #: changes; the JSON result has the rest.  So a page keeps to 50 lines.
@@ -77,13 +79,11 @@ def sheet(
     capture: str, verdict: str, pages: Sequence[Page], changed: Sequence[Change] = ()
 ) -> Sheet:
     """The first of ``pages`` (at least one), the others a line each."""
+    from tracekit.analysis.model.kernels import short_name
+
     page, *others = pages
-    rows, heading, rest = (
-        _causes(page, DETAILS_WITH_CHANGES if changed else DETAILS)
-        if page.causes
-        else _wave_time(page)
-    )
-    return Sheet(
+    rows, heading, rest = _causes(page) if page.causes else _wave_time(page)
+    whole = Sheet(
         verdict=verdict,
         headline=_headline(page),
         facts=tuple(_facts(capture, page)),
@@ -92,10 +92,20 @@ def sheet(
         rest=rest,
         gains=tuple(_gains(page)),
         advice=tuple(_advised(page)),
-        changed=tuple(_changed(each) for each in changed[:CHANGES_SHOWN]),
+        changed=(),
         others=tuple(f"{short_name(each.kernel)}: {_headline(each)}" for each in others),
         busy=page.headline.matrix_share,
     )
+    return with_changes(whole, changed)
+
+
+def with_changes(page: Sheet, changed: Sequence[Change]) -> Sheet:
+    """The sheet with what changed, and fewer details to make room for it."""
+    if not changed:
+        return page
+    rows = tuple(replace(row, details=row.details[:DETAILS_WITH_CHANGES]) for row in page.rows)
+    told = tuple(_changed(each) for each in changed[:CHANGES_SHOWN])
+    return replace(page, rows=rows, changed=told)
 
 
 def _headline(page: Page) -> str:
@@ -117,6 +127,8 @@ def _range(low: float, high: float) -> str:
 
 
 def _facts(capture: str, page: Page) -> list[str]:
+    from tracekit.analysis.model.kernels import short_name
+
     scope = page.scope
     facts = [
         f"{short_name(page.kernel)} in {capture}: SE {_list(scope.ses)}, CU {_list(scope.cus)}, "
@@ -161,7 +173,7 @@ def _tail(tails: Sequence[Tail]) -> str:
     )
 
 
-def _causes(page: Page, details: int) -> tuple[tuple[Row, ...], str, str]:
+def _causes(page: Page) -> tuple[tuple[Row, ...], str, str]:
     shown, rest = page.causes[:CAUSES_SHOWN], page.causes[CAUSES_SHOWN:]
     rows = tuple(
         Row(
@@ -170,7 +182,7 @@ def _causes(page: Page, details: int) -> tuple[tuple[Row, ...], str, str]:
             percent(each.removable_share),
             "" if each.per_iteration is None else mean(round(each.per_iteration)),
             _gain(each.gain),
-            _details(page, each)[:details],
+            _details(page, each)[:DETAILS],
             each.of_window,
         )
         for each in shown

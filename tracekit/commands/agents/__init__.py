@@ -1,0 +1,1 @@
+"""``tracekit mcp``: the JSON of commands for coding agents, read-only and within folders."""

@@ -1,0 +1,1 @@
+"""A digest (.tkd): what commands say of a capture, kept in a small file without instructions."""
