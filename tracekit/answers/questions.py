@@ -69,7 +69,7 @@ def explain(
     found: tuple[Change, ...] = ()
     if base is not None and kernels:
         before = matching(kernels[0].kernel, ordered(analysis_of(base, window)))
-        found = () if before is None else changes(before, kernels[0])
+        found = () if before is None else changes(before, kernels[0]).rows
     return Explained(analysis, tuple(pages), found)
 
 

@@ -40,6 +40,7 @@ class _Part:
     side: Callable[[], Side | None]
     base: str | None = None
     changes: Sequence[Change] = ()
+    warnings: Sequence[str] = ()
 
     @property
     def capture(self) -> str:
@@ -48,13 +49,14 @@ class _Part:
     @property
     def all_notes(self) -> list[str]:
         """As in a Report."""
-        return list(self.explained.notes)
+        return [*self.explained.notes, *self.warnings]
 
     @property
     def payload(self) -> dict[str, Any]:
         entry = dict(self.explained.payload)
         if self.base is not None:
-            entry |= {"base": self.base, "changes": [asdict(each) for each in self.changes]}
+            entry |= {"base": self.base, "changes": [asdict(each) for each in self.changes],
+                      "warnings": list(self.warnings)}  # fmt: skip
         return entry
 
     @property
@@ -187,8 +189,10 @@ def _with(part: _Part, base: tuple[str, Sequence[Side]] | None) -> _Part:
     name, kernels = base
     side = part.side()
     before = None if side is None else matching(side.kernel, kernels)
-    found = () if before is None or side is None else changes(before, side)
-    return replace(part, base=name, changes=found)
+    if before is None or side is None:
+        return replace(part, base=name, warnings=("nothing is compared with the base: no kernel",))
+    found = changes(before, side)
+    return replace(part, base=name, changes=found.rows, warnings=found.warnings)
 
 
 def _base(source: Source, window: str, path: str) -> tuple[str, Sequence[Side]]:

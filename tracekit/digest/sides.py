@@ -1,4 +1,4 @@
-"""One side of a comparison as JSON: the run, and the iterations of its kernels."""
+"""One side of a comparison as JSON: the run, and the runs of its kernels."""
 
 from __future__ import annotations
 
@@ -6,22 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from tracekit.analysis.attribution.names import CAUSES
 from tracekit.analysis.comparison import saved
 from tracekit.analysis.comparison.runs import Run
 from tracekit.analysis.explain.changes import Side
-from tracekit.analysis.turns import SHARES, Turns
 
 
 @dataclass(frozen=True)
-class KernelTurns:
+class KernelRun:
     """A kernel before (see ``explain.changes.Side``)."""
 
     kernel: str
     matrix_cycles: int
-    turns: Turns | None
+    run: Run
 
 
 @dataclass(frozen=True)
@@ -30,11 +26,11 @@ class Sides:
     explain."""
 
     run: Run
-    kernels: tuple[KernelTurns, ...]
+    kernels: tuple[KernelRun, ...]
 
     @classmethod
     def of(cls, run: Run, kernels: Sequence[Side]) -> Sides:
-        return cls(run, tuple(KernelTurns(e.kernel, e.matrix_cycles, e.turns) for e in kernels))
+        return cls(run, tuple(KernelRun(e.kernel, e.matrix_cycles, e.run) for e in kernels))
 
     def json(self) -> dict[str, Any]:
         """For a digest."""
@@ -42,7 +38,7 @@ class Sides:
             "run": saved.entry(self.run),
             "kernels": [
                 {"kernel": each.kernel, "matrix_cycles": each.matrix_cycles,
-                 "turns": None if each.turns is None else _columns(each.turns)}
+                 "run": saved.entry(each.run)}
                 for each in self.kernels
             ],
         }  # fmt: skip
@@ -51,30 +47,7 @@ class Sides:
     def told(cls, found: Mapping[str, Any]) -> Sides:
         """What ``json`` gave; raises as ``saved.run_of`` for anything else."""
         kernels = [
-            KernelTurns(
-                str(each["kernel"]), int(each["matrix_cycles"]),
-                None if each["turns"] is None else _turns(each["turns"]),
-            )
+            KernelRun(str(each["kernel"]), int(each["matrix_cycles"]), saved.run_of(each["run"]))
             for each in found["kernels"]
-        ]  # fmt: skip
+        ]
         return cls(saved.run_of(found["run"]), tuple(kernels))
-
-
-def _columns(turns: Turns) -> dict[str, Any]:
-    return {
-        "cycles": turns.cycles.tolist(), "values": turns.values.T.tolist(),
-        "cluster": turns.cluster.tolist(), "lengths": turns.lengths.tolist(),
-        "owner": turns.owner.tolist(),
-    }  # fmt: skip
-
-
-def _turns(found: Mapping[str, Any]) -> Turns:
-    cycles, cluster, lengths, owner = (
-        np.array(found[name], np.int64) for name in ("cycles", "cluster", "lengths", "owner")
-    )
-    values = np.array(found["values"], np.int64).T
-    if values.shape != (len(cycles), len(SHARES) + len(CAUSES)) or len(cluster) != len(cycles):
-        raise ValueError("not as many values as iterations")
-    if len(owner) != len(lengths):
-        raise ValueError("not as many lengths as waves")
-    return Turns(cycles, values, cluster, lengths, owner)

@@ -86,10 +86,10 @@ def test_a_longer_wait_grew_and_the_same_capture_is_unchanged(tmp_path):
         kernels(looped(tmp_path / name, *LATE[:2], (WAIT, wait), LATE[3], turns=9))
         for name, wait in (("old", 200), ("new", 400))
     )
-    found = {change.key: change for change in changes(old, new)}
+    found = {change.key: change for change in changes(old, new).rows}
     assert found["vmcnt_wait"].verdict == found["iteration"].verdict == "grew"
     assert found["vmcnt_wait"].difference == pytest.approx(200)
-    assert {change.verdict for change in changes(old, old)} == {"unchanged"}
+    assert {change.verdict for change in changes(old, old).rows} == {"unchanged"}
     assert next(iter(found)) == "iteration"
 
 
@@ -139,7 +139,7 @@ def test_the_fp4_gemm_is_refused_by_the_lds_first_then_by_memory(captures):
     assert round(found.bytes.memory_bytes_per_cycle, 1) == 19.3
     assert [each.rule for each in found.advice] == ["lds_bursts", "vmem_pressure"]
     old = real(captures, "aiter_fp4_gemm_gfx950_before", "att")
-    changed = {c.key: c for c in changes(*(kernels(each)[0] for each in (old, new)))}
+    changed = {c.key: c for c in changes(*(kernels(each)[0] for each in (old, new))).rows}
     assert changed["lds_refused_or_issue"].verdict == "grew"
     assert changed["vmem_refused_or_issue"].verdict == "shrank"
     assert dataclasses.asdict(changed["iteration"])["verdict"] == "shrank"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -95,13 +95,17 @@ def unit(name: str) -> str:
     return "waves" if name == "waves" else "% of window"
 
 
-def measure(analysis: Analysis, filters: Mapping[str, int | None] | None = None) -> Run:
-    """All that a comparison needs of ``analysis``, of which ``filters`` chose a part; no metric
-    where no SIMD has known matrix costs."""
+def measure(
+    analysis: Analysis,
+    filters: Mapping[str, int | None] | None = None,
+    dispatches: Collection[int] | None = None,
+) -> Run:
+    """All that a comparison needs of ``analysis``, of which ``filters`` chose a part, or of some
+    of its ``dispatches``; no metric where no SIMD has known matrix costs."""
     found = analysis.causes
     by_simd: dict[tuple[int, int], list[SimdCauses]] = {}
     for one in found.simds:
-        if one.window.cycles:
+        if one.window.cycles and (dispatches is None or one.simd.dispatch in dispatches):
             by_simd.setdefault((one.simd.se, one.simd.simd), []).append(one)
     everyone = [one for simds in by_simd.values() for one in simds]
     metrics: dict[Metric, Estimate] = {}

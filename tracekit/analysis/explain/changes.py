@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
-import numpy as np
-
-from tracekit.analysis.attribution.names import CAUSES
-from tracekit.analysis.model import bootstrap
-from tracekit.analysis.turns import SHARES, Turns
+from tracekit.analysis.compare import Comparison, compare_runs
+from tracekit.analysis.comparison.runs import BUSY, Run
+from tracekit.analysis.requirements import NotComparable
 
 Verdict = Literal["shrank", "grew", "unchanged"]
+#: Cycles of an iteration below which nobody would call it a change.
+NOTHING = 0.05
+_PIECE = "iteration:"
 
 
 class Side(Protocol):
@@ -23,14 +24,13 @@ class Side(Protocol):
     @property
     def matrix_cycles(self) -> int: ...
     @property
-    def turns(self) -> Turns | None: ...
+    def run(self) -> Run: ...
 
 
 @dataclass(frozen=True)
 class Change:
-    """A cause in mean cycles while one wave runs one iteration (of the window's share, times
-    the median iteration); ``low`` to ``high``: 95 % interval of the difference when waves and
-    iterations are drawn again; "unchanged" where that contains 0.
+    """A cause in mean cycles of an iteration, as ``compare`` has it; ``low`` to ``high``: 95 %
+    interval of the difference; "unchanged" where that contains 0, or next to nothing changed.
 
     ``key`` is a cause, or "iteration": the length of all of it.
     """
@@ -39,9 +39,18 @@ class Change:
     before: float
     after: float
     difference: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The iteration and every cause that either side has, largest difference first (none where
+    they cannot be compared), and what to know of the comparison."""
+
+    rows: tuple[Change, ...]
+    warnings: tuple[str, ...]
 
 
 def matching(kernel: str, base: Sequence[Side]) -> Side | None:
@@ -51,38 +60,33 @@ def matching(kernel: str, base: Sequence[Side]) -> Side | None:
     return next(iter([*named, *heaviest]), None)
 
 
-def changes(before: Side, after: Side) -> tuple[Change, ...]:
-    """The iteration and every cause that either has, largest difference first; empty where
-    one of the two has no loop."""
-    sides = [_side(each.turns, stream) for stream, each in enumerate((before, after))]
-    if sides[0] is None or sides[1] is None:
-        return ()
-    (old, old_draws), (new, new_draws) = sides[0], sides[1]
-    found = [
-        _change(name, old[i], new[i], new_draws[:, i] - old_draws[:, i])
-        for i, name in enumerate(("iteration", *CAUSES))
-        if old[i] or new[i]
-    ]
-    first = [each for each in found if each.key == "iteration"]
-    rest = [each for each in found if each.key != "iteration"]
-    return (*first, *sorted(rest, key=lambda each: -abs(each.difference)))
+def changes(before: Side, after: Side) -> Changes:
+    """What changed from ``before`` to ``after``."""
+    try:
+        found = compare_runs([before.run], [after.run])
+    except NotComparable as error:
+        return Changes((), (f"nothing is compared with the base: {error}",))
+    warnings = tuple(found.warnings)
+    if "cycles" not in found.metrics:
+        return Changes((), (*warnings, "nothing is compared with the base: one has no loop"))
+    whole, *rest = _rows(found)
+    rest.sort(key=lambda each: -abs(each.difference))
+    return Changes((whole, *rest), warnings)
 
 
-def _side(cut: Turns | None, stream: int) -> tuple[Sequence[float], bootstrap.Floats] | None:
-    """(values, replicates) of the iteration and each cause, cycles."""
-    length = None if cut is None else cut.iteration
-    if cut is None or length is None:
-        return None
-    values = cut.values[:, len(SHARES) :].astype(float)
-    whole = cut.cycles.astype(float)
-    shares = values.sum(0) / max(float(whole.sum()), 1)
-    drawn = bootstrap.ratios(values, whole, bootstrap.weights(cut.cluster, stream))
-    lengths = bootstrap.medians(cut.lengths.astype(float), bootstrap.weights(cut.owner, stream))
-    replicates = np.column_stack([lengths, drawn * lengths[:, None]])
-    return [length, *(shares * length).tolist()], replicates
+def _rows(found: Comparison) -> list[Change]:
+    metrics = found.metrics
+    causes = [name for name in metrics if name.startswith(_PIECE) and name != BUSY]
+    rows = [_change("iteration", metrics["cycles"])]
+    return rows + [_change(name.removeprefix(_PIECE), metrics[name]) for name in causes]
 
 
-def _change(name: str, before: float, after: float, spread: bootstrap.Floats) -> Change:
-    low, high = bootstrap.interval(spread)
-    verdict: Verdict = "grew" if low > 0 else "shrank" if high < 0 else "unchanged"
-    return Change(name, before, after, after - before, low, high, verdict)
+def _change(key: str, row: dict[str, Any]) -> Change:
+    low, high, difference = row["low"], row["high"], float(row["difference"])
+    sure = low is not None and low == low and not (low <= 0 <= high)
+    verdict: Verdict = "unchanged"
+    if sure and abs(difference) >= NOTHING:
+        verdict = "grew" if difference > 0 else "shrank"
+    return Change(
+        key, float(row["base_value"]), float(row["new_value"]), difference, low, high, verdict
+    )

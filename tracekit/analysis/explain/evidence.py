@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,11 @@ from tracekit.analysis.attribution.removable import Chains, chains
 from tracekit.analysis.attribution.tables import instructions, places, totals
 from tracekit.analysis.attribution.view import View
 from tracekit.analysis.causes import SimdCauses
+from tracekit.analysis.comparison.runs import ALL, Metric, Run, measure
 from tracekit.analysis.explain.keys import Keys
 from tracekit.analysis.explain.page import Ref
 from tracekit.analysis.model.kernels import kernel_names
 from tracekit.analysis.residency import limits, tail
-from tracekit.analysis.turns import Turns, joined, turns
 from tracekit.tables.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -146,15 +146,16 @@ class Evidence:
         return {int(n): int(c) / whole for n, c in sums.items() if c}  # type: ignore[call-overload]
 
     @cached_property
-    def turns(self) -> Turns | None:
-        """Its windows by iteration; None where no SIMD has one."""
-        parts = [turns(one, self.analysis.causes) for one in self.simds if one.window.cycles]
-        return joined(parts) if parts else None
+    def run(self) -> Run:
+        """What a comparison needs of the kernel."""
+        found = measure(self.analysis, dispatches=self.dispatches)
+        return replace(found, origin=replace(found.origin, kernel=self.kernel))
 
     @cached_property
     def iteration(self) -> float | None:
-        """Median cycles of an iteration of one wave; None without a loop."""
-        return None if self.turns is None else self.turns.iteration
+        """Mean cycles of an iteration of one wave, as ``compare`` has it; None without a loop."""
+        found = self.run.metrics.get(Metric(*ALL, "cycles"))
+        return None if found is None else found.value
 
     def ref(self, code_object: int, vaddr: int, line: int = -1, *, text: str = "") -> Ref:
         """The instruction at an address, or where there are none at a line of code.json; one

@@ -320,6 +320,8 @@ def _changed(change: Change) -> tuple[str, ...]:
         mean(round(change.before)),
         mean(round(change.after)),
         signed(change.difference),
-        f"{signed(change.low)} to {signed(change.high)}",
+        "unknown"
+        if change.low is None or change.high is None
+        else f"{signed(change.low)} to {signed(change.high)}",
         change.verdict,
     )
