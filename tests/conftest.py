@@ -47,3 +47,9 @@ def assemble(tmp_path):
 
     run.function = code_objects.function
     return run
+
+
+@pytest.fixture(autouse=True)
+def as_wide_as_it_gets(monkeypatch):
+    """Workers of pytest-xdist have COLUMNS, which output is fitted to."""
+    monkeypatch.delenv("COLUMNS", raising=False)

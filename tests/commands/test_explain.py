@@ -178,7 +178,7 @@ def test_gains_are_simulated_and_say_what_they_rest_on(capsys):
     first, replay = kernel["causes"][0], kernel["replay"]
     assert first["gain"]["gain_cycles"] > 0
     assert 0 <= first["gain"]["gain_low_cycles"] <= first["gain"]["gain_cycles"]
-    after = replay["recorded_cycles"] - first["gain"]["gain_cycles"]
+    after = replay["unit_cycles"] - first["gain"]["gain_cycles"]
     assert first["gain"]["after_cycles"] == pytest.approx(after)
     assert kernel["labels"]["gain_cycles"] == "simulated"
     assert f"simulated: {replay['units']} iterations" in page

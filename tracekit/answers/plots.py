@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.analysis.comparison.runs import BUSY
 from tracekit.errors import TracekitError
 from tracekit.present.cells import address
-from tracekit.present.explained.sheet import TITLES
+from tracekit.present.explained.titles import TITLES
 
 if TYPE_CHECKING:
     import pandas as pd

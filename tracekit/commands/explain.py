@@ -19,6 +19,7 @@ from tracekit.commands.selection import FILTERS
 from tracekit.errors import TracekitError
 from tracekit.present.payload import header, results
 from tracekit.present.report import emit_notes
+from tracekit.present.tables import room
 
 if TYPE_CHECKING:
     from tracekit.analysis.analysis import Analysis
@@ -114,7 +115,7 @@ def command(
         output.json(results("tracekit.explain/1", [each.payload for each in parts]))
         return
     with output.open() as out:
-        out.write(_rendered([each.sheet for each in parts], output.path))
+        out.write(_rendered([each.sheet for each in parts], output.path, room(out)))
     emit_notes(output, parts)
 
 
@@ -240,7 +241,7 @@ class _Gaining:
             return gains(evidence, wishes, progress)
 
 
-def _rendered(sheets: Sequence[Sheet | str], path: str | None) -> str:
+def _rendered(sheets: Sequence[Sheet | str], path: str | None, columns: int | None) -> str:
     """By the ending of the file: markdown, HTML, else text."""
     from tracekit.present.explained.text import markdown, text
 
@@ -249,5 +250,5 @@ def _rendered(sheets: Sequence[Sheet | str], path: str | None) -> str:
         from tracekit.present.explained.html import html
 
         return html("tracekit explain", sheets)
-    page = markdown if ending == ".md" else text
+    page = markdown if ending == ".md" else partial(text, width=columns)
     return "\n".join(f"{each}\n" if isinstance(each, str) else page(each) for each in sheets)

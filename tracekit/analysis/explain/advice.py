@@ -29,10 +29,13 @@ def nothing_left(evidence: Evidence) -> Advice | None:
         return None
     achieved, best = float(simds["achieved"].min()), float(simds["best"].mean())
     limit = str(simds["limit"].mode().iloc[0])
+    rest = (
+        "only less matrix work helps" if limit == "matrix" else "ask less of it, or run more waves"
+    )
     return Advice(
         "nothing_left",
         f"nothing left to gain from another order: {percent(achieved)} of a bound of "
-        f"{percent(best)} set by {limit}; ask less of it, or run more waves",
+        f"{percent(best)} set by {limit}; {rest}",
         {"achieved": achieved, "best": best},
         (),
     )
@@ -42,6 +45,7 @@ def nothing_left(evidence: Evidence) -> Advice | None:
 RULES: dict[str, Rule] = {
     "prefetch_distance": wait_rules.prefetch_distance,
     "wait_with_count": wait_rules.wait_with_count,
+    "lds_read_ahead": wait_rules.lds_read_ahead,
     "lds_bursts": issue_rules.lds_bursts,
     "lds_bandwidth": issue_rules.lds_bandwidth,
     "vmem_pressure": issue_rules.vmem_pressure,

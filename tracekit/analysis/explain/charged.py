@@ -8,7 +8,7 @@ from typing import Any
 from tracekit.analysis.attribution.names import CAUSES
 from tracekit.analysis.attribution.names import Cause as Number
 from tracekit.analysis.explain.evidence import PLACE, Evidence
-from tracekit.analysis.explain.page import Cause, Chain, Charged, Gain, Place, Ref
+from tracekit.analysis.explain.page import Cause, Chain, Charged, Gain, Gap, Place, Ref
 
 #: Chains, instructions and places that are listed of each cause.
 LISTED = 10
@@ -100,20 +100,32 @@ def _charged(evidence: Evidence, name: str) -> list[Charged]:
 
 
 def _places(evidence: Evidence, name: str) -> list[Place]:
-    table, column = evidence.places, f"{name}_cycles"
+    column = f"{name}_cycles"
+    return [
+        Place(*_pair(evidence, row), int(row["bubbles"]), int(row[column]),
+              int(row[column]) / max(evidence.idle, 1))
+        for row in _bubbles(evidence, column)
+    ]  # fmt: skip
+
+
+def gaps(evidence: Evidence) -> list[Gap]:
+    """Pairs of MFMAs, most idle cycles between them first."""
+    return [
+        Gap(*_pair(evidence, row), int(row["bubbles"]), int(row["cycles"]),
+            int(row["cycles"]) / max(evidence.idle, 1), row["cycles"] / max(row["bubbles"], 1))
+        for row in _bubbles(evidence, "cycles")
+    ]  # fmt: skip
+
+
+def _bubbles(evidence: Evidence, column: str) -> list[dict[Any, Any]]:
+    """Places with cycles in ``column``, most first."""
+    table = evidence.places
     table = table[(table["place"] == "bubble") & (table[column] > 0)]
-    found = []
-    for row in table.sort_values(column, ascending=False, kind="stable").to_dict("records"):
-        ends = [[int(row[f"{end}_mfma_{name}"]) for name in PLACE] for end in ("previous", "next")]
-        before, after = (evidence.row(*at) for at in ends)
-        found.append(
-            Place(
-                key=evidence.keys.pair(before, after),
-                previous=evidence.ref(*ends[0]),
-                next=evidence.ref(*ends[1]),
-                bubbles=int(row["bubbles"]),
-                cycles=int(row[column]),
-                share=int(row[column]) / max(evidence.idle, 1),
-            )
-        )
-    return found
+    return table.sort_values(column, ascending=False, kind="stable").to_dict("records")
+
+
+def _pair(evidence: Evidence, row: dict[Any, Any]) -> tuple[str, Ref, Ref]:
+    """Key and MFMAs of a place."""
+    ends = [[int(row[f"{end}_mfma_{name}"]) for name in PLACE] for end in ("previous", "next")]
+    before, after = (evidence.row(*at) for at in ends)
+    return evidence.keys.pair(before, after), evidence.ref(*ends[0]), evidence.ref(*ends[1])

@@ -15,7 +15,7 @@ import numpy as np
 from tracekit.analysis.attribution.names import CAUSES, Cause
 from tracekit.analysis.explain.advice import advice
 from tracekit.analysis.explain.edits import Array, Edit, NoReplay, Outcome, Replayed, Replayer
-from tracekit.analysis.explain.evidence import Evidence
+from tracekit.analysis.explain.evidence import PLACE, Evidence
 from tracekit.analysis.explain.page import Advice, Gain, Gains, Replay, WhatIf
 from tracekit.analysis.explain.whatif import Asked, loads_of
 
@@ -29,6 +29,11 @@ REMOVED = (
     "vector_work", "lds_refused_or_issue", "vmem_refused_or_issue", "vmcnt_wait", "lgkmcnt_wait",
     "nop", "scalar_waits_for_vector", "scalar_or_branch", "barrier",
 )  # fmt: skip
+#: Rules whose advice would, at best, take a cause away.
+CAUSE_OF = {
+    "lds_bursts": "lds_refused_or_issue", "lds_bandwidth": "lds_refused_or_issue",
+    "lds_read_ahead": "lgkmcnt_wait", "vmem_pressure": "vmem_refused_or_issue", "nops": "nop",
+}  # fmt: skip
 #: Freed from refusal, they still run.
 FREED = ("vector_refused",)
 
@@ -78,9 +83,11 @@ def gains(
         found = run(evidence.timeline, evidence.dispatches, _header(evidence), edits, progress)
     except NoReplay as error:
         return Gains(None, f"no gain: {error}")
-    each = iter([_gain(found, outcome) for outcome in found.changed])
+    # Of the page's iteration: the part replayed may run faster or slower than the rest.
+    whole = evidence.iteration if found.unit == "iteration" else None
+    each = iter([_gain(found, outcome, whole) for outcome in found.changed])
     return Gains(
-        _replay(found),
+        _replay(found, whole),
         "",
         {name: next(each) for name in causes},
         {name: next(each) for name in advised},
@@ -103,12 +110,16 @@ def _causes(evidence: Evidence) -> Mapping[str, Edit]:
 
 def _advised(evidence: Evidence, each: Advice) -> Edit | None:
     """What a piece of advice would change, where a replay can."""
+    if each.rule in CAUSE_OF:
+        return zeroed(evidence, CAUSE_OF[each.rule])
     if each.rule != "prefetch_distance":
         return None
-    rows = [evidence.row(ref.code_object, ref.vaddr, ref.line) for ref in each.places]
-    text = evidence.timeline.listing.text
-    waits = [row for row in rows if row >= 0 and text[row].startswith("s_waitcnt")]
-    return Edit(earlier={row: 1 for wait in waits for row in loads_of(evidence, wait)})
+    # All loads that are waited for: where some stay, the wait moves on to them.
+    table = evidence.waits
+    rows = table[table["counter"] == "vmcnt"][PLACE].itertuples(index=False, name=None)
+    waits = [evidence.row(*map(int, place)) for place in rows]
+    loads = {row for wait in waits if wait >= 0 for row in loads_of(evidence, wait)}
+    return Edit(earlier=dict.fromkeys(sorted(loads), 1))
 
 
 def _header(evidence: Evidence) -> int:
@@ -118,27 +129,29 @@ def _header(evidence: Evidence) -> int:
     return loops.bodies[found[0]][0] if found else -1
 
 
-def _gain(found: Replayed, outcome: Outcome) -> Gain:
-    saved = found.unchanged.cycles - outcome.cycles
+def _gain(found: Replayed, outcome: Outcome, whole: float | None) -> Gain:
+    share_saved = (found.unchanged.cycles - outcome.cycles) / max(found.recorded_cycles, 1.0)
+    unit = found.recorded_cycles if whole is None else whole
     name, share = max(outcome.busy.items(), key=lambda item: item[1])
     return Gain(
-        gain_cycles=saved,
-        gain_low_cycles=max(saved - found.error * found.recorded_cycles, 0.0),
-        gain_share=saved / max(found.recorded_cycles, 1.0),
-        after_cycles=found.recorded_cycles - saved,
+        gain_cycles=share_saved * unit,
+        gain_low_cycles=max(share_saved - found.error, 0.0) * unit,
+        gain_share=share_saved,
+        after_cycles=unit - share_saved * unit,
         next_resource=name,
         next_resource_share=share,
     )
 
 
-def _replay(found: Replayed) -> Replay:
+def _replay(found: Replayed, whole: float | None) -> Replay:
     return Replay(
+        unit_cycles=found.recorded_cycles if whole is None else whole,
         unit=found.unit,
         units=found.units,
         recorded_cycles=found.recorded_cycles,
         unchanged_cycles=found.unchanged.cycles,
         error=found.error,
-        error_cycles=found.error * found.recorded_cycles,
+        error_cycles=found.error * (found.recorded_cycles if whole is None else whole),
         se=found.se,
         cu=found.cu,
         replayed_waves=found.waves,

@@ -107,10 +107,10 @@ class Chain:
 
 @dataclass(frozen=True)
 class Gain:
-    """What a replay with a change saves: mean cycles of a unit of ``Replay`` less than without
-    it, of the recorded ones ``gain_share``; ``gain_low_cycles``: less the replay's own error, 0
-    at least.  Negative: it took longer.  ``after_cycles`` of a unit then, of the recorded ones;
-    ``next_resource`` is the busiest then, ``next_resource_share`` of the time."""
+    """What a replay with a change saves: ``gain_share`` of a unit of ``Replay``, in its cycles;
+    ``gain_low_cycles``: less the replay's own error, 0 at least.  Negative: it took longer.
+    ``after_cycles`` of a unit then; ``next_resource`` is the busiest then,
+    ``next_resource_share`` of the time."""
 
     gain_cycles: float
     gain_low_cycles: float
@@ -131,10 +131,12 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Replay:
-    """What gains rest on: replays of part of the capture (see ``edits.Replayed``);
-    ``error_cycles``: ``error`` of the recorded ones."""
+    """What gains rest on: replays of part of the capture (see ``edits.Replayed``).
+    ``unit_cycles``: the mean of all iterations of the page, or of the replayed waves without a
+    loop, which gains are of; ``error_cycles``: ``error`` of them."""
 
     unit: str
+    unit_cycles: float
     units: int
     recorded_cycles: float
     unchanged_cycles: float
@@ -181,6 +183,19 @@ class Cause:
     instructions: tuple[Charged, ...]
     places: tuple[Place, ...]
     left_out: int
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Bubbles between one pair of MFMAs, all causes: ``gap_mean`` cycles each on average."""
+
+    key: str
+    previous: Ref
+    next: Ref
+    bubbles: int
+    cycles: int
+    share: float
+    gap_mean: float
 
 
 @dataclass(frozen=True)
@@ -241,6 +256,7 @@ class Doing:
 @dataclass(frozen=True)
 class Page:
     """One kernel.  ``both_removable_cycles``: the two largest causes removed together, at most;
+    ``gaps``: the pairs of MFMAs with most idle cycles between them, of ``gap_count`` pairs;
     ``conclude``: whether the verdict of check carries conclusions about its matrix pipe."""
 
     kernel: str
@@ -251,6 +267,8 @@ class Page:
     causes: tuple[Cause, ...]
     both_removable_cycles: int | None
     both_removable_share: float | None
+    gaps: tuple[Gap, ...]
+    gap_count: int
     resident: tuple[Resident, ...]
     tail: tuple[Tail, ...]
     limiter: str | None
@@ -276,14 +294,14 @@ _INFERRED = (
     "lds_share", "lds_busy_share", "flop_per_byte", "memory_bytes_iteration",
     "lds_bytes_iteration", "chip_terabytes_per_second", "matrix_share", "matrix_low",
     "matrix_high", "matrix_cycles", "idle_cycles", "cycles", "share", "low", "high", "of_window",
-    "per_iteration", "hidden", "latency_median",
+    "gap_mean", "per_iteration", "hidden", "latency_median",
 )  # fmt: skip
 _SIMULATED = (*(each.name for each in fields(Gain)), "unchanged_cycles", "error", "error_cycles")
 
 
 _WITH_NUMBERS = (
-    Ref, Scope, Headline, Charged, Place, Chain, Gain, Cause, Resident, Tail, Bytes, Doing, Replay,
-    Page,
+    Ref, Scope, Headline, Charged, Place, Chain, Gain, Cause, Gap, Resident, Tail, Bytes, Doing,
+    Replay, Page,
 )  # fmt: skip
 
 

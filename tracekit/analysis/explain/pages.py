@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,10 @@ from tracekit.analysis.analysis import Analysis
 from tracekit.analysis.attribution.names import CAUSES, Cause
 from tracekit.analysis.attribution.tables import wave_time
 from tracekit.analysis.explain.advice import advice
-from tracekit.analysis.explain.charged import causes
+from tracekit.analysis.explain.charged import LISTED, causes, gaps
 from tracekit.analysis.explain.evidence import Evidence, kernels
 from tracekit.analysis.explain.page import (
+    Advice,
     Bytes,
     Doing,
     Gains,
@@ -47,6 +49,7 @@ def page(evidence: Evidence, gains: Gains = NO_GAINS) -> Page:
     """The page of one kernel; without advice where nothing can be concluded."""
     conclude = concludes(evidence)
     explained = causes(evidence, gains.causes) if evidence.mfmas else ()
+    between = gaps(evidence) if evidence.mfmas else []
     both = None
     if len(explained) > 1:
         first, second = (Cause(CAUSES.index(cause.key)) for cause in explained[:2])
@@ -61,6 +64,8 @@ def page(evidence: Evidence, gains: Gains = NO_GAINS) -> Page:
         causes=explained,
         both_removable_cycles=both,
         both_removable_share=None if both is None else both / max(evidence.idle, 1),
+        gaps=tuple(between[:LISTED]),
+        gap_count=len(between),
         resident=tuple(Resident(*each) for each in sorted(evidence.resident.items())),
         tail=tuple(
             Tail(int(row["se"]), int(row["cus"]), int(row["tail_cycles"]),
@@ -70,13 +75,25 @@ def page(evidence: Evidence, gains: Gains = NO_GAINS) -> Page:
         limiter="; ".join(dict.fromkeys(limits["limiter"])) if len(limits) else None,
         bytes=_bytes(evidence),
         wave_time=_wave_time(evidence),
-        advice=tuple(
-            replace(each, gain=gains.advice.get(each.rule)) for each in advice(evidence)
+        advice=ranked(
+            [replace(each, gain=gains.advice.get(each.rule)) for each in advice(evidence)]
         ) if conclude and evidence.mfmas else (),
         replay=gains.replay,
         gain_note=gains.note,
         what_if=gains.what_if,
     )  # fmt: skip
+
+
+def ranked(found: Sequence[Advice]) -> tuple[Advice, ...]:
+    """By what a replay says that it gains: first what gains more than the replay's error, most
+    first; then what no replay tells; last what gains no more."""
+
+    def rank(each: Advice) -> tuple[int, float]:
+        if each.gain is None:
+            return 1, 0.0
+        return (0 if each.gain.gain_low_cycles > 0 else 2), -each.gain.gain_cycles
+
+    return tuple(sorted(found, key=rank))
 
 
 def concludes(evidence: Evidence) -> bool:

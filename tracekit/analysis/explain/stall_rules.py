@@ -90,7 +90,7 @@ def bank_conflicts(evidence: Evidence) -> Advice | None:
     table = counters(evidence.timeline)
     sums = table.groupby("name")["counted"].sum()
     conflicts, serves = (int(sums.get(name, 0)) for name in (CONFLICTS, SERVES))
-    rows = evidence.timeline.instructions
+    rows = evidence.timeline.executed
     accesses = int((rows["category"] == Category.LDS).sum())
     if share < WAIT or not conflicts or not accesses:
         return None

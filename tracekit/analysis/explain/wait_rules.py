@@ -8,7 +8,7 @@ import numpy as np
 
 from tracekit.analysis.explain.evidence import PLACE, Evidence
 from tracekit.analysis.explain.page import Advice
-from tracekit.analysis.explain.rules import WAIT, listed, percent
+from tracekit.analysis.explain.rules import CAUSE, WAIT, listed, percent
 from tracekit.analysis.waits.consumers import consumers
 from tracekit.isa.traffic import LANES, traffic
 
@@ -18,6 +18,8 @@ HIDDEN = 0.5
 ROOM = 0.6
 #: Executions of a wait that are looked at, and below which it is an accident.
 SAMPLE, LEAST = 8, 3
+#: Waits that a sentence names.
+FIRST = 3
 #: Spread of leads (standard deviation, cycles) from which on they tell whether waits fall, and
 #: cycles of wait for one of lead that are a fall: 1 for a latency, 0 where bytes are the limit.
 SPREAD, FALL = 32, -0.3
@@ -66,6 +68,43 @@ def prefetch_distance(evidence: Evidence) -> Advice | None:
         f"{_room(used)}. Costs {cost} a wave",
         numbers,
         (*waits, *loads),
+    )
+
+
+def lds_read_ahead(evidence: Evidence) -> Advice | None:
+    """LDS reads that are issued just before their wait."""
+    table = evidence.waits
+    late = table[
+        (table["counter"] == "lgkmcnt") & (table["count"] >= LEAST) & (table["hidden"] < HIDDEN)
+        & (table["cycles"] > 0)
+        & table["producer_instruction"].astype(str).str.startswith("ds_read")
+    ]  # fmt: skip
+    share = float(late["share"].sum())
+    if share < CAUSE:
+        return None
+    rows = late.to_dict("records")
+    waits = [evidence.ref(*(int(row[name]) for name in PLACE)) for row in rows]
+    count = late["count"].to_numpy()
+    lead, waited = (
+        float(np.average(late[name].to_numpy().astype(float), weights=count))
+        for name in ("lead_median", "waited_median")
+    )
+    covered = int(late["covered"].max())
+    named = listed(waits[:FIRST]) + (" first" if len(rows) > FIRST else "")
+    return Advice(
+        "lds_read_ahead",
+        f"read the LDS a step ahead, while the MFMAs of the step before run: {len(rows)} waits "
+        f"({named}) have {percent(share)} of idle; their reads issue {lead:,.0f} cycles before "
+        f"and they wait {waited:,.0f}. Costs the registers of one step once more ({covered} reads "
+        "at most for one wait)",
+        {
+            "share": share,
+            "waits": len(rows),
+            "lead_median": lead,
+            "waited_median": waited,
+            "covered_reads": covered,
+        },
+        tuple(waits[:FIRST]),
     )
 
 

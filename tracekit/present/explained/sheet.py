@@ -7,34 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.present.cells import mean, number, percent, signed
+from tracekit.present.explained.gains import advised, basis, cell, first
+from tracekit.present.explained.titles import TITLES
 
 if TYPE_CHECKING:
     from tracekit.analysis.explain.changes import Change
-    from tracekit.analysis.explain.page import Advice, Cause, Chain, Gain, Page, Ref, Tail
+    from tracekit.analysis.explain.page import Cause, Chain, Page, Ref, Tail
 
-#: Causes, advice and changes that a page shows, and lines behind a cause, without and with
+#: Causes and changes that a page shows, and lines behind a cause, without and with
 #: changes; the JSON result has the rest.  So a page keeps to 50 lines.
-CAUSES_SHOWN, ADVICE_SHOWN, CHANGES_SHOWN, DETAILS, DETAILS_WITH_CHANGES = 6, 8, 10, 2, 1
-TITLES = {
-    "vector_work": "vector work without an MFMA beside it",
-    "vector_refused": "vector instruction refused",
-    "lds_refused_or_issue": "LDS instruction refused or issuing",
-    "vmem_refused_or_issue": "vector memory refused or issuing",
-    "mfma_refused": "MFMA refused, operands not ready",
-    "matrix_elsewhere": "MFMAs of another SIMD, through a barrier",
-    "vmcnt_wait": "wait for vector memory",
-    "lgkmcnt_wait": "wait for LDS or scalar memory",
-    "nop": "s_nop, s_sleep",
-    "scalar_waits_for_vector": "scalar work waits for a vector result",
-    "scalar_or_branch": "scalar work or branch",
-    "no_attempt": "no attempt: fetch, arbitration",
-    "drain": "drain before the end",
-    "barrier": "barrier that no traced wave explains",
-    "data_lost": "lost tokens",
-    "no_wave": "no wave resident",
-    "after_last_mfma": "after the last MFMA",
-    "iteration": "iteration",
-}
+CAUSES_SHOWN, CHANGES_SHOWN, DETAILS, DETAILS_WITH_CHANGES = 6, 10, 2, 1
+
+#: Shares below which a number is noise; gaps that are named, and when they are enough.
+TRACE, GAPS, MOST = 0.0005, 3, 0.5
 
 
 @dataclass(frozen=True)
@@ -71,7 +56,7 @@ class Sheet:
 
 FOOT = (
     "share: what the wave that ends the bubble does; removable: an upper bound, not additive; "
-    "gain: simulated."
+    "gain may exceed it: other waves and gaps profit, too."
 )
 
 
@@ -90,8 +75,8 @@ def sheet(
         heading=heading,
         rows=rows,
         rest=rest,
-        gains=tuple(_gains(page)),
-        advice=tuple(_advised(page)),
+        gains=tuple(basis(page)),
+        advice=tuple(advised(page)),
         changed=(),
         others=tuple(f"{short_name(each.kernel)}: {_headline(each)}" for each in others),
         busy=page.headline.matrix_share,
@@ -135,9 +120,13 @@ def _facts(capture: str, page: Page) -> list[str]:
         f"SIMD {_list(scope.simds)}; {number(scope.waves)} waves; of "
         f"{number(scope.idle_cycles)} idle cycles"
     ]
-    if page.advice:
-        facts.append(f"first: {_first(page)}")
-    shares = ", ".join(f"{each.waves}: {percent(each.share)}" for each in page.resident)
+    if told := first(page):
+        facts.append(f"first: {told}")
+    if page.gaps:
+        facts.append(_gaps(page))
+    shares = ", ".join(
+        f"{each.waves}: {percent(each.share)}" for each in page.resident if each.share >= TRACE
+    )
     limiter = page.limiter or "unknown (no dispatch registers)"
     facts.append(f"resident waves, of the time: {shares}; limiter: {limiter}")
     if any(each.tail_cycles for each in page.tail):
@@ -159,9 +148,19 @@ def _list(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def _first(page: Page) -> str:
-    """The first advice up to its first explanation."""
-    return page.advice[0].text.split(": ")[0]
+def _gaps(page: Page) -> str:
+    """Where: the largest gap, or a few that hold half of the idle time."""
+    told, held = [], 0.0
+    for each in page.gaps[:GAPS]:
+        told.append(
+            f"{_end(each.previous, 'start')}→{_end(each.next, 'end')} {percent(each.share)} "
+            f"(mean {mean(round(each.gap_mean))} cycles)"
+        )
+        held += each.share
+        if held >= MOST:
+            break
+    of = "the only gap" if page.gap_count == 1 else f"of {number(page.gap_count)} gaps"
+    return f"where, of idle: {', '.join(told)}; {of} between MFMAs"
 
 
 def _tail(tails: Sequence[Tail]) -> str:
@@ -181,7 +180,7 @@ def _causes(page: Page) -> tuple[tuple[Row, ...], str, str]:
             percent(each.share),
             percent(each.removable_share),
             "" if each.per_iteration is None else mean(round(each.per_iteration)),
-            _gain(each.gain),
+            cell(each.gain, page.replay),
             _details(page, each)[:DETAILS],
             each.of_window,
         )
@@ -193,69 +192,6 @@ def _causes(page: Page) -> tuple[tuple[Row, ...], str, str]:
     if page.both_removable_share is not None:
         ends.append(f"the first two together: at most {percent(page.both_removable_share)}")
     return rows, "why idle, of idle", "; ".join(ends)
-
-
-def _gain(gain: Gain | None) -> str:
-    if gain is None:
-        return ""
-    return mean(round(gain.gain_cycles)) if gain.gain_cycles >= 0.5 else "none"
-
-
-def _gains(page: Page) -> list[str]:
-    """What the gains rest on, and the changes that were asked for."""
-    replay = page.replay
-    if replay is None:
-        return [page.gain_note] if page.causes else []
-    cycles = f"{mean(round(replay.recorded_cycles))} cycles"
-    part = number(replay.replayed_instructions)
-    if replay.replayed_instructions < replay.all_instructions:
-        part += f" of {number(replay.all_instructions)}"
-    told = [
-        f"gain: of {cycles} (mean {replay.unit}), with the cause at zero, all else as recorded; "
-        f"simulated: {number(replay.units)} {replay.unit}s, {part} instructions of SE {replay.se} "
-        f"CU {replay.cu}; unchanged, the replay is {percent(replay.error)} off "
-        f"({mean(round(replay.error_cycles))} cycles)"
-    ]
-    known = [(each.gain, each.key) for each in page.causes if each.gain is not None]
-    gain, key = max(known, key=lambda pair: pair[0].gain_cycles, default=(None, ""))
-    if gain is not None and gain.gain_cycles >= 0.5:
-        told.append(f"without {TITLES[key]}, {_next(gain)} is busiest")
-    for each in page.what_if:
-        note = f"; {each.note}" if each.note else ""
-        told.append(f"what if {each.text}: {cycles} → {_after(each.gain)}{note}")
-    return told
-
-
-def _after(gain: Gain) -> str:
-    """ "9,651 (947 less, simulated, 796 at the bad end; then the vector port ...)"."""
-    how = "less" if gain.gain_cycles >= 0 else "more"
-    return (
-        f"{mean(round(gain.after_cycles))} ({mean(abs(round(gain.gain_cycles)))} {how}, simulated, "
-        f"{mean(round(gain.gain_low_cycles))} less the replay's error; then {_next(gain)} is "
-        "busiest)"
-    )
-
-
-def _next(gain: Gain) -> str:
-    return f"the {gain.next_resource} ({percent(gain.next_resource_share)})"
-
-
-def _advised(page: Page) -> list[str]:
-    told = [_advice(each) for each in page.advice[:ADVICE_SHOWN]]
-    more = len(page.advice) - len(told)
-    return [*told, f"{more} more in --json"] if more else told
-
-
-def _advice(advice: Advice) -> str:
-    gain = advice.gain
-    if gain is None:
-        return advice.text
-    if gain.gain_cycles < 0.5:
-        return f"{advice.text} [no gain in the replay]"
-    return (
-        f"{advice.text} [gain {mean(round(gain.gain_cycles))} cycles, "
-        f"{percent(gain.gain_share)}, simulated; then {_next(gain)} is busiest]"
-    )
 
 
 def _wave_time(page: Page) -> tuple[tuple[Row, ...], str, str]:
@@ -271,16 +207,18 @@ def _details(page: Page, cause: Cause) -> tuple[str, ...]:
         return tuple(map(_chain, cause.chains[:DETAILS]))
     if cause.key in ("lds_refused_or_issue", "vmem_refused_or_issue"):
         told = [f"{each.at.place} {percent(each.share)}" for each in cause.instructions]
-        first = f"{_where(cause.instructions[0].at)}" if told else ""
+        first_at = _where(cause.instructions[0].at) if told else ""
         rate = "" if page.bytes is None else (
             f"; LDS busy {percent(page.bytes.lds_busy_share)}"
             if cause.key.startswith("lds")
             else f"; {page.bytes.memory_bytes_per_cycle:.1f} B/clk per CU"
         )  # fmt: skip
-        return (f"{', '.join(told[:4])} {first}{rate}".strip(),) if told else ()
+        named = f"{', '.join(told[:4])} {first_at}".strip()
+        return (f"{named}{rate}",) if told else ()
     told = [
         f"{_end(each.previous, 'start')}→{_end(each.next, 'end')} {percent(each.share)}"
         for each in cause.places[:3]
+        if each.share >= TRACE
     ]
     return (f"{', '.join(told)} {_where(cause.places[0].next)}".strip(),) if told else ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from tracekit.present.explained.sheet import FOOT, Sheet
@@ -12,8 +13,9 @@ LINES = 50
 COLUMNS = ("share", "removable", "cycles an iteration", "gain")
 
 
-def text(page: Sheet) -> str:
-    """At most LINES lines; further kernels only as far as there is room."""
+def text(page: Sheet, width: int | None = None) -> str:
+    """At most LINES lines, where none is longer than ``width``; longer ones go on indented.
+    Further kernels only as far as there is room."""
     lines = [page.verdict] if page.verdict else []
     lines += [page.headline, *(f"  {fact}" for fact in page.facts)]
     table = [(page.heading, *COLUMNS)]
@@ -34,7 +36,21 @@ def text(page: Sheet) -> str:
         more = len(page.others) - room
         lines += ["", *page.others[:room]]
         lines += [f"... {more} more kernels in --json"] if more > 0 else []
-    return "\n".join([*lines, "", FOOT]) + "\n"
+    return "\n".join(_wrapped([*lines, "", FOOT], width)) + "\n"
+
+
+def _wrapped(lines: Sequence[str], width: int | None) -> list[str]:
+    """Lines of at most ``width`` columns, cut at blanks."""
+    if width is None:
+        return list(lines)
+    found: list[str] = []
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        found += textwrap.wrap(
+            line, max(width, 2 * len(indent)), subsequent_indent=indent, break_long_words=False,
+            break_on_hyphens=False, drop_whitespace=True,
+        ) or [line]  # fmt: skip
+    return found
 
 
 def markdown(page: Sheet) -> str:

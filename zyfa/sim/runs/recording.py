@@ -59,7 +59,7 @@ class Recording(Driver):
 def script(wave: Recorded, costs: list[Cost], lds_given: bool = False) -> Script:
     """The wave as it was recorded: each s_waitcnt that waited for memory completes as long
     after the issue of the youngest operation that it waited for as in the capture."""
-    number, _ = _numbers(costs, range(len(costs)))
+    number = _numbers(costs, range(len(costs)))
     givens: list[Given | None] = [None] * len(costs)
     for n, cost in enumerate(costs):
         if cost.port == VMEM:
@@ -80,23 +80,14 @@ def edited(wave: Recorded, costs: list[Cost], edit: Edit) -> Script:
     latency = latencies(wave, costs)
     changed = _changed(wave, costs, edit)
     order = _order(wave, edit.earlier)
-    number, before = _numbers(costs, order)
+    number = _numbers(costs, order)
     givens: list[Given | None] = [
         Given(stall=int(wave.stall[n])) if cost.port == VMEM else None
         for n, cost in enumerate(changed)
     ]
-    lds = _lds(costs) if edit.earlier else None
-    served = 0
     for n, done in waits(costs, edit, wave).items():
-        asked = tuple(
-            (number[op.at], latency[op.at]) for op in done if op.kind != "lds" and op.at in latency
-        )
-        givens[n] = Given(asked)
-        if lds is not None and changed[n].internal == "wait":
-            # With a count for the order in which LDS operations now issue.
-            served = max([served, *(lds[op.at] + 1 for op in done if op.kind == "lds")])
-            kept = sum(1 for at in lds if number[at] < before[n] and lds[at] >= served)
-            changed[n] = _with_counts(changed[n], {"lgkmcnt": kept})
+        asked = (op.at for op in done if op.kind != "lds" and op.at in latency)
+        givens[n] = Given(tuple((number[at], latency[at]) for at in asked))
     return Script(changed, givens, order)
 
 
@@ -145,21 +136,13 @@ def _retired(queue: deque[Operation], limit: int | None) -> list[Operation]:
     return [] if limit is None else [queue.popleft() for _ in range(len(queue) - limit)]
 
 
-def _numbers(costs: list[Cost], order: Sequence[int]) -> tuple[dict[int, int], list[int]]:
-    """Number of each memory operation in the order of issue, and how many precede each."""
-    number: dict[int, int] = {}
-    before = [0] * len(costs)
-    for n in order:
-        before[n] = len(number)
-        cost = costs[n]
-        if cost.port in (VMEM, LDS) or (cost.port == SCALAR and cost.smem):
-            number[n] = len(number)
-    return number, before
-
-
-def _lds(costs: list[Cost]) -> dict[int, int]:
-    at = [n for n, cost in enumerate(costs) if cost.port == LDS]
-    return {n: i for i, n in enumerate(at)}
+def _numbers(costs: list[Cost], order: Sequence[int]) -> dict[int, int]:
+    """Number of each memory operation in the order of issue."""
+    memory = (
+        n for n in order
+        if costs[n].port in (VMEM, LDS) or (costs[n].port == SCALAR and costs[n].smem)
+    )  # fmt: skip
+    return {n: number for number, n in enumerate(memory)}
 
 
 def _order(wave: Recorded, earlier: Mapping[int, int]) -> Sequence[int]:
