@@ -181,7 +181,7 @@ def test_gains_are_simulated_and_say_what_they_rest_on(capsys):
     after = replay["unit_cycles"] - first["gain"]["gain_cycles"]
     assert first["gain"]["after_cycles"] == pytest.approx(after)
     assert kernel["labels"]["gain_cycles"] == "simulated"
-    assert f"simulated: {replay['units']} iterations" in page
+    assert f"replayed: {replay['units']} iterations of SE 0" in page
     assert {each["key"] for each in kernel["causes"] if each["gain"] is None} >= {"no_attempt"}
 
 
