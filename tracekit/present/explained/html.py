@@ -61,17 +61,23 @@ def _small(lines: Sequence[str]) -> str:
 
 
 def _bar(page: Sheet) -> str:
-    """The window: busy, and the causes that are shown, by their share."""
+    """The window: busy, the causes that are shown and the rest, by their share, with a legend."""
     pieces = [("matrix pipe busy", page.busy), *((row.title, row.value) for row in page.rows)]
-    left, found = 0.0, []
+    rest = 1 - sum(share for _, share in pieces)
+    pieces += [("the rest", rest)] if rest > 0 else []
+    left, found, names = 0.0, [], []
     for colour, (name, share) in zip(_COLOURS, pieces, strict=False):
+        names.append(f'<span style="color:{colour}">■</span> {escape(name)}')
         found.append(
             f'<rect x="{100 * left:.2f}" y="0" width="{100 * share:.2f}" height="10" '
             f'fill="{colour}"><title>{escape(name)}</title></rect>'
         )
         left += share
     drawn = "".join(found)
-    return f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img">{drawn}</svg>'
+    return (
+        f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img">{drawn}</svg>'
+        f"<p><small>{' &nbsp; '.join(names)}</small></p>"
+    )
 
 
 def _list(lines: Sequence[str]) -> str:
