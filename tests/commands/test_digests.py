@@ -124,6 +124,17 @@ def test_a_digest_of_a_real_capture_keeps_to_its_size_and_says_what_it_left_out(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", ["60", "100"])
+def test_tables_from_a_digest_fit_the_room_as_those_of_the_capture(width, digest, run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", width)
+    for command in SERVED:
+        expected = run(command, SAMPLE)
+        assert run(command, digest(SAMPLE)) == expected
+        assert run(command, digest(SAMPLE), "--wide") == run(command, SAMPLE, "--wide")
+    assert ": --wide" in run("occupancy", digest(SAMPLE))[1]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["md", "html", "json", "txt"])
 def test_a_page_from_a_digest_is_the_page_of_the_capture(ending, digest, run, tmp_path):
     files = [tmp_path / f"{name}.{ending}" for name in ("capture", "digest")]
