@@ -263,7 +263,7 @@ def test_a_row_without_an_instruction_is_lost_and_so_is_its_gap(tmp_path):
     kernel = lines(MFMA, "s_mov_b32 s4, 0", MFMA, "s_endpgm")
     plan = Plan(kernel, 0, 0, 6000).at(FIRST, 0).at(6600, 1).at(LAST, 2).at(6800, 3)
     timeline = planned.timeline(planned.write(tmp_path, kernel, [plan]))
-    table = timeline.instructions
+    table = timeline.executed
     table.loc[table["time"] == 6600, "row"] = -1
     (view,) = views(charges(timeline), Windows(timeline, f"{FIRST}:{LAST}"))
     found = names(view)
