@@ -84,7 +84,7 @@ def test_unknown_costs_are_empty_not_zero(capture):
 
 def test_instructions_without_a_place_are_said_to_be_in_no_line(capture):
     timeline = planned.timeline(capture)
-    timeline.instructions.loc[1, "row"] = -1
+    timeline.executed.loc[1, "row"] = -1
     result = hotspots(timeline)
     assert result.rows["hits"].sum() == len(TEXTS) - 1
     assert "1 instructions have no program counter" in result.notes[0]

@@ -111,7 +111,7 @@ def test_random_kernels_are_charged_as_the_rules_say(tmp_path, seed):
 def test_dispatches_of_one_stream_are_apart():
     """The second wave slot of a sample as if it were of another dispatch."""
     timeline = tracekit.open(TRACES / "pingpong").timeline()
-    for table in (timeline.waves, timeline.instructions):
+    for table in (timeline.waves, timeline.executed):
         table["dispatch"] = np.where(table["slot"] == 1, 7, 3)
     compared, wrong = disagreements(timeline, 8, 150, 5)
     assert {one.simd.dispatch for one in charges(timeline).simds} == {3, 7}
