@@ -172,7 +172,8 @@ def test_json_names_units_and_says_that_it_is_synthetic(capsys):
 
 def test_people_see_the_lines_that_ran_by_latency(capsys):
     assert main(["hotspots", str(generate.ROOT / "lockstep")]) == 0
-    title, _, *rows = capsys.readouterr().out.splitlines()
+    title, _, *rows, more = capsys.readouterr().out.splitlines()
+    assert "rows: --all" in more
     assert "lockstep (synthetic): hotspots, exact timing" in title
     latency = [int(row.split()[3].replace(",", "")) for row in rows]
     assert latency == sorted(latency, reverse=True)

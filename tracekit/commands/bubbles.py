@@ -10,7 +10,7 @@ from tracekit.commands.digests import from_digests
 from tracekit.commands.grouping import Grouped
 from tracekit.commands.options import Source, source_options, window_option
 from tracekit.commands.output import Output, output_options, per_simd_option
-from tracekit.present.cells import Column, address, number, percent, word
+from tracekit.present.cells import Column, address, mean, number, percent, word
 from tracekit.present.report import Report, View, emit
 from tracekit.present.views import SIMDS
 
@@ -32,7 +32,7 @@ _PLACES = {
     "bubbles": Column("bubbles", number),
     "cycles": Column("cycles", number),
     "share": Column("of idle", percent),
-    "mean_cycles": Column("mean", number, rank=2),
+    "mean_cycles": Column("mean", mean, rank=2),
     "near_ties": Column("near ties", number, rank=2),
     "split": Column("causes", left=True),
     "next_mfma_source": Column("source", word, left=True, rank=2),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from tracekit.commands.grouping import Grouped
 from tracekit.errors import TracekitError
 
 
-@click.command("mcp")
+@click.command("mcp", cls=Grouped)
 @click.argument("folders", nargs=-1, metavar="[FOLDER...]",
                 type=click.Path(exists=True, file_okay=False))  # fmt: skip
 def command(folders: tuple[str, ...]) -> None:
