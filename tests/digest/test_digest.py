@@ -154,7 +154,8 @@ def test_opening_a_digest_loads_no_heavy_package(tmp_path):
     code = (
         "import sys\nfrom tracekit.cli import main\n"
         "codes = [main([*line.split(), sys.argv[1], '-q']) for line in sys.argv[2:]]\n"
-        "print(codes, [m for m in ('numpy', 'pandas', 'rich') if m in sys.modules])"
+        "heavy = ('numpy', 'pandas', 'rich', 'tracekit.analysis.explain.page')\n"
+        "print(codes, [m for m in heavy if m in sys.modules])"
     )
     save = [sys.executable, "-m", "tracekit", "explain", str(sample), "--save", str(file)]
     subprocess.run(save, capture_output=True, check=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from tracekit.analysis.explain.page import Advice, Gain, Page, Replay
 from tracekit.present.cells import mean, number, percent
 from tracekit.present.explained.titles import TITLES
+
+if TYPE_CHECKING:
+    from tracekit.analysis.explain.page import Advice, Gain, Page, Replay
 
 #: Advice that a page shows.
 SHOWN = 8
