@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-ITERATIONS = 10
+ITERATIONS = 20
 #: 32 cycles of the matrix pipe; accumulators apart, so that none waits for another.
 MFMA = "v_mfma_f32_32x32x16_bf16 v[{c}:{d}], v[0:3], v[8:11], v[{c}:{d}]"
 
