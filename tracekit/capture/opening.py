@@ -288,7 +288,7 @@ class _Opening:
         while found:
             try:
                 listing = listing_of(found[0])
-                if not len(listing):
+                if not len(listing) and not listing.symbols:
                     raise FormatError(found[0][0], "it lists no instruction")
             except FormatError as error:
                 self.notes.append(f"{error}; this listing was left out")
