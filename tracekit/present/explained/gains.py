@@ -27,9 +27,10 @@ def cell(gain: Gain | None, replay: Replay | None) -> str:
 def basis(page: Page) -> Iterator[str]:
     """What the gains rest on, and the changes that were asked for."""
     replay = page.replay
+    if not page.causes:
+        return
     if replay is None:
-        if page.causes:
-            yield page.gain_note
+        yield page.gain_note
         return
     part = number(replay.replayed_instructions)
     if replay.replayed_instructions < replay.all_instructions:

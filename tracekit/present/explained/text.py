@@ -22,7 +22,7 @@ def text(page: Sheet, width: int | None = None) -> str:
     table += [(f"{i}  {row.title}", row.share, row.removable, row.per_iteration, row.gain)
               for i, row in enumerate(page.rows, 1)]  # fmt: skip
     aligned = _aligned(table)
-    lines += ["", aligned[0]]
+    lines += ["", aligned[0]] if page.rows else []
     for line, row in zip(aligned[1:], page.rows, strict=True):
         lines += [line, *(f"     {detail}" for detail in row.details)]
     lines += [f"   {page.rest}"] if page.rest else []
