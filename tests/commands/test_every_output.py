@@ -234,8 +234,8 @@ def test_these_are_all_the_commands():
     """What takes one filter takes all of them, and what takes a form all forms."""
     assert all(set(FILTERS) <= OPTIONS[name] for name in FILTERED)
     assert all({"csv", "json", "o", "q"} <= {o.strip("-") for o in OPTIONS[n]} for n in REPORTS)
-    others = {"doctor", "capture", "listing", "dashboard", "export", "bundle", "compare", "explain"}
-    assert {*REPORTS, *others} == set(COMMANDS)
+    others = {"doctor", "capture", "listing", "dashboard", "export", "bundle", "mcp"}
+    assert {*REPORTS, *others, "compare", "explain"} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", FILTERS)
