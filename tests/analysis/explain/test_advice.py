@@ -27,6 +27,7 @@ SLOW = "v_mfma_f32_16x16x16_bf16 v[0:3], v[64:65], v[68:69], v[0:3]"
 LATE = [(MFMA, 4), (LOAD, 40), (WAIT, 400), (MUL, 4)]
 SPARE = [(MFMA, 4), (LOAD, 40), (LATER_LOAD, 8), (WAIT, 400), (MUL, 4), (MFMA, 8),
          (LATER_MUL, 200)]  # fmt: skip
+LDS_WAIT, READER = "s_waitcnt lgkmcnt(0)", "v_mul_f32_e32 v42, v24, v24"
 BUSY = [(MFMA, 4), *[(MUL, 20)] * 12]
 #: Rule -> (steps that fire it, instructions that it names, steps that do not).
 PLANTED = {
@@ -35,6 +36,9 @@ PLANTED = {
         [(MFMA, 4), (LOAD, 40), (MUL.replace("v4", "v50"), 360), (WAIT, 60), (MUL, 4)]),
     "wait_with_count": (
         SPARE, [WAIT], [*SPARE[:4], (MUL, 4), (LATER_MUL, 8), (MFMA, 200)]),
+    "lds_read_ahead": (
+        [(MFMA, 4), (READ, 40), (LDS_WAIT, 60), (READER, 4)], [LDS_WAIT],
+        [(MFMA, 4), (READ, 8), (MUL, 60), (LDS_WAIT, 4), (READER, 4)]),
     "lds_bursts": ([(MFMA, 4), (READ, 200, 148)], [READ], [(MFMA, 4), (LOAD, 200, 148)]),
     "vmem_pressure": ([(MFMA, 4), (LOAD, 200, 148)], [LOAD], [(MFMA, 4), (READ, 200, 148)]),
     "packed_beside_mfma": (
