@@ -1,13 +1,11 @@
 """Comparison: the two samples, noise, requirements, and changes of loop bodies."""
 
-import numpy as np
 import pytest
 
 import tracekit
 from tests.support import planned
 from tests.support.planned import Plan, lines
 from tracekit.analysis.compare import compare
-from tracekit.analysis.model import bootstrap
 from tracekit.analysis.model.bodies import Body, differences, shared
 from tracekit.analysis.requirements import NotComparable
 from tracekit.isa.listing import Listing
@@ -92,28 +90,6 @@ def test_known_chips_must_be_the_same(tmp_path):
     with pytest.raises(NotComparable, match="different chips") as error:
         compare(sample("lockstep"), other)
     assert error.value.exit_code == 2
-
-
-def test_noise_is_wide_where_iterations_vary():
-    cluster = np.repeat(np.arange(4), 50)
-    generator = np.random.default_rng(1)
-    values = 1000 + 200 * generator.standard_normal(200)
-    low, high = bootstrap.interval(bootstrap.medians(values, bootstrap.weights(cluster)))
-    assert 10 < high - low < 200
-    assert low < np.median(values) < high
-    same = bootstrap.medians(np.full(200, 7.0), bootstrap.weights(cluster))
-    assert bootstrap.interval(same) == (7, 7)
-
-
-def test_weights_draw_as_many_waves_as_there_are():
-    drawn = bootstrap.weights(np.repeat(np.arange(5), 8))
-    assert drawn.shape == (bootstrap.REPLICATES, 40)
-    assert (drawn.sum(1) == 40).all()
-
-
-def test_the_median_of_unit_weights_is_the_median():
-    values = np.array([5.0, 1.0, 9.0, 3.0])
-    assert bootstrap.medians(values, np.ones((1, 4), np.int64)).tolist() == [4]
 
 
 def body(*texts, rows=None):

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tracekit.build import open_capture
 from tracekit.cli import main
+from tracekit.errors import FormatError
 from tracekit.record import bundle
 
 TRACES = Path(__file__).parents[2] / "traces"
@@ -94,6 +96,16 @@ def test_listing_it_writes_nothing(capsys, tmp_path, monkeypatch):
     assert code == 0
     assert out.count("\n") >= 4
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_gone_is_named(tmp_path):
+    source = tmp_path / "kernel.hip"
+    source.write_text("// a kernel\n")
+    capture = open_capture(with_source(tmp_path / "capture", source))
+    items = bundle.contents(capture)
+    source.unlink()
+    with pytest.raises(FormatError, match=r"kernel\.hip: No such file"):
+        bundle.write(capture, items, tmp_path / "one.tar")
 
 
 def test_bad_requests_are_one_line(capsys, tmp_path):

@@ -133,11 +133,11 @@ def write(capture: OpenCapture, items: Sequence[Item], output: Path) -> int:
     """Write the archive, a manifest first; returns its size in bytes.
 
     The ending of ``output`` (one of ENDINGS) says how; .tar.zst needs the extra ``zstd``.
-    Raises FormatError where the file cannot be written.
+    Raises FormatError where the file cannot be written, or one that goes in cannot be read.
     """
     entries = [
         {"file": each.inside, "kind": each.kind, "bytes": each.size,
-         "sha256": hashlib.sha256(each.path.read_bytes()).hexdigest()}
+         "sha256": hashlib.sha256(_read(each.path)).hexdigest()}
         for each in items
     ]  # fmt: skip
     about = {"schema": "tracekit.bundle/1", "capture": capture.name, "arch": capture.arch.name,
@@ -146,10 +146,17 @@ def write(capture: OpenCapture, items: Sequence[Item], output: Path) -> int:
         with _archive(output) as archive:
             _add(archive, MANIFEST, json.dumps(about, indent=1).encode())
             for each in items:
-                _add(archive, each.inside, each.path.read_bytes())
+                _add(archive, each.inside, _read(each.path))
         return output.stat().st_size
     except OSError as error:
         raise FormatError(output, error.strerror or "cannot be written") from None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FormatError(path, error.strerror or "cannot be read") from None
 
 
 def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:

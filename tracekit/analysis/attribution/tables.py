@@ -105,18 +105,6 @@ def totals(found: Charges, seen: Sequence[View], minimum: int = MINIMUM) -> pd.D
     return pd.DataFrame(rows, columns=list(TOTAL_COLUMNS))
 
 
-def crossed(seen: Sequence[View]) -> dict[str, Array]:
-    """Cycles of all SIMDs as matrices: ``phase`` (cause by phase, "" first) and ``others``
-    (cause by what the others do)."""
-    result = {"phase": np.zeros((len(CAUSES), len(PHASES)), np.int64),
-              "others": np.zeros((len(CAUSES), len(OTHERS)), np.int64)}  # fmt: skip
-    for one in seen:
-        for name, sums in result.items():
-            kind = getattr(one.pieces, name)
-            sums += _table(one.pieces.cause, kind, one.pieces.cycles, *sums.shape)
-    return result
-
-
 def others_by_cause(found: Charges, seen: Sequence[View]) -> dict[str, int]:
     """Wave-cycles, by what they do, of the residents besides the decider that have an MFMA to
     come; where those issue MFMAs is no idle time."""
